@@ -11,7 +11,6 @@ from behavior_tree import (
     BehaviorTreeFactory,
     InputPort,
     NodeStatus,
-    PortInfo,
     StatefulActionNode,
     ports_list,
 )
@@ -29,9 +28,7 @@ XML = """
 class Drive(StatefulActionNode):
     """Ten centimetres in each tick."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(InputPort("metres", float, description="[m]"))
+    ports = ports_list(InputPort("metres", float, description="[m]"))
 
     def on_start(self) -> NodeStatus:
         print("started")

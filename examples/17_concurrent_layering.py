@@ -33,9 +33,7 @@ now = 0.0
 class Fake(StatefulActionNode):
     """Does nothing, for a time."""
 
-    @classmethod
-    def provided_ports(cls):
-        return ports_list(InputPort("nominal_duration", float, description="time it takes [s]"))
+    ports = ports_list(InputPort("nominal_duration", float, description="time it takes [s]"))
 
     def on_start(self):
         self.timer = self.config().runtime.start_timer(self.get_input("nominal_duration"))

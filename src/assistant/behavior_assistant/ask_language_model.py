@@ -25,7 +25,6 @@ from behavior_tree import (
     NodeConfig,
     NodeStatus,
     OutputPort,
-    PortInfo,
     StatefulActionNode,
     ports_list,
 )
@@ -60,6 +59,22 @@ class AskLanguageModel(StatefulActionNode):
 
     __slots__ = ("_asked", "_asker", "_choices", "_log", "_objects", "_question", "_since")
 
+    ports = ports_list(
+        InputPort("question", str, description="in plain words"),
+        InputPort("entries", list[str], default=[], description="blackboard entries shown to it"),
+        InputPort(
+            "objects",
+            list[str],
+            default=[],
+            description="objects of the scene shown to it; *: all of them",
+        ),
+        InputPort("choices", list[str], default=list(YES_NO), description="possible answers"),
+        InputPort("expected", str, default="yes", description="answer that makes it succeed"),
+        InputPort("timeout", float, default=30.0, description="[s] wall time"),
+        OutputPort("answer", str, description="one of the choices"),
+        OutputPort("reason", str, description="the model's, in one sentence"),
+    )
+
     def __init__(
         self,
         name: str,
@@ -85,27 +100,6 @@ class AskLanguageModel(StatefulActionNode):
         self._choices: list[str] = []
         self._asked = ""
         self._since = 0.0
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("question", str, description="in plain words"),
-            InputPort(
-                "entries", list[str], default=[], description="blackboard entries shown to it"
-            ),
-            InputPort(
-                "objects",
-                list[str],
-                default=[],
-                description="objects of the scene shown to it; *: all of them",
-            ),
-            InputPort("choices", list[str], default=list(YES_NO), description="possible answers"),
-            InputPort("expected", str, default="yes", description="answer that makes it succeed"),
-            InputPort("timeout", float, default=30.0, description="[s] wall time"),
-            OutputPort("answer", str, description="one of the choices"),
-            OutputPort("reason", str, description="the model's, in one sentence"),
-        )
 
     def on_start(self) -> NodeStatus:
         """Ask."""

@@ -20,7 +20,7 @@ from behavior_assistant.proposals import Proposals
 from behavior_assistant.settings import settings_from
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.terminal import say, sentence
-from behavior_packages.state_folder import proposals_folder
+from behavior_packages.folders import proposals_folder
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from behavior_assistant.workbench import Workbench
 from behavior_bringup.stack import TREE_NODES, Stack
 from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, catalogue_of
 from behavior_packages import packages
-from behavior_packages.state_folder import proposals_folder
+from behavior_packages.folders import proposals_folder
 from behavior_tree import BehaviorTreeFactory
 from behavior_tree.cli import make_factory
 

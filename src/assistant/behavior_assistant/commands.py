@@ -55,7 +55,7 @@ class Mcp:
             from behavior_assistant.mcp_server import make_server
         except ImportError as error:
             raise BringupError(f"The MCP server needs another package: {_MCP}") from error
-        from behavior_packages.state_folder import proposals_folder
+        from behavior_packages.folders import proposals_folder
 
         bench = make_workbench(
             options.stack,
@@ -133,7 +133,7 @@ class ProposalsCommand:
         """Do what was chosen."""
         from behavior_assistant.assembly import audit_of
         from behavior_assistant.proposals import Proposals
-        from behavior_packages.state_folder import proposals_folder
+        from behavior_packages.folders import proposals_folder
         from behavior_tree.shown_text import visible
 
         folder = proposals_folder()

@@ -15,7 +15,7 @@ from behavior_assistant.asker import Asker
 from behavior_assistant.settings import PREFIX, SCRIPT, URL, Settings, read_key, settings_from
 from behavior_executor.scene_nodes import Scene
 from behavior_executor.tree_nodes import NodeContext
-from behavior_ros import ParameterSpec, declare_all
+from behavior_ros import declare_all, read_only
 from behavior_tree import BehaviorTreeFactory
 
 MISSING = (
@@ -60,10 +60,7 @@ def _declared(node: Node) -> dict[str, Any]:
     }
     return declare_all(
         node,
-        [
-            ParameterSpec(f"language_model.{name}", "", text, read_only=True)
-            for name, text in texts.items()
-        ],
+        [read_only(f"language_model.{name}", "", text) for name, text in texts.items()],
     )
 
 

@@ -23,7 +23,7 @@ from behavior_assistant.proposals import Proposals
 from behavior_bringup.cli import main
 from behavior_bringup.errors import UsageError
 from behavior_executor.client import MissionOutcome
-from behavior_packages.state_folder import proposals_folder
+from behavior_packages.folders import proposals_folder
 from behavior_tree import write_tree_nodes_model_xml
 
 TREES = Path(__file__).resolve().parents[3] / "trees" / "jobs"

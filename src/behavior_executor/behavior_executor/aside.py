@@ -14,8 +14,6 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
-__all__ = ["Aside"]
-
 SWITCH_INTERVAL = 5e-4
 """[s] after which a thread that computes lets another one go on: ticks give up the interpreter at
 every message, and would wait a whole interval for each; 5 ms is the default."""

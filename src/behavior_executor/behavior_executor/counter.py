@@ -10,7 +10,6 @@ from behavior_tree import (
     ConditionNode,
     InputPort,
     NodeStatus,
-    PortInfo,
     ports_list,
 )
 
@@ -33,15 +32,12 @@ class Counter(ConditionNode):
     and a subtree that begins anew, leave it alone.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("count_to", int, description="tick that reaches the number, 1 or more"),
-            InputPort("when_reached", NodeStatus, description="SUCCESS or FAILURE"),
-            InputPort("reset", Reset, default=Reset.NEVER, description="when it begins anew"),
-            BidirectionalPort("count", int, None, "ticks so far; empty: none"),
-        )
+    ports = ports_list(
+        InputPort("count_to", int, description="tick that reaches the number, 1 or more"),
+        InputPort("when_reached", NodeStatus, description="SUCCESS or FAILURE"),
+        InputPort("reset", Reset, default=Reset.NEVER, description="when it begins anew"),
+        BidirectionalPort("count", int, None, "ticks so far; empty: none"),
+    )
 
     def tick(self) -> NodeStatus:
         """Count.

@@ -14,8 +14,6 @@ from typing import Any, Protocol
 
 from behavior_tree.sharing import Answer, Code, Edit, Prepared, SharedTree
 
-__all__ = ["MOST_IN_LINE", "EditLine", "Work"]
-
 MOST_IN_LINE = 20
 """Edits of one editor that wait for their turn."""
 

@@ -19,8 +19,6 @@ from behavior_tree.sharing import Answer, Code, Edit, Running
 from behavior_tree.sharing.document import Replica
 from behavior_tree.sharing.remote import RemoteEditor
 
-__all__ = ["HEARTBEAT", "EditPeer"]
-
 HEARTBEAT = 3.0
 """[s] after which a peer that is there asks although it wants nothing: so it is seen to be there,
 and learns what it has missed."""

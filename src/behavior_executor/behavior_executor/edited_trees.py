@@ -25,8 +25,6 @@ from behavior_tree import BehaviorTreeFactory, LogicError
 from behavior_tree.sharing import Answer, Code, Limits, SharedTree
 from behavior_tree.shown_text import reason_text
 
-__all__ = ["LIMITS", "EditedTrees"]
-
 LIMITS = Limits(rate=20.0, burst=20, all_rate=25.0)
 """Of each tree: looking at an edit of 500 nodes takes 20 ms beside the ticks."""
 MOST_TREES = 16

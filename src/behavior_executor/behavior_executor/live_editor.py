@@ -34,8 +34,6 @@ from behavior_tree.monitoring.closing import Closing
 from behavior_tree.sharing import Answer, Code, Running
 from behavior_tree.sharing.document import Replica
 
-__all__ = ["LiveEditor", "LiveEditorError"]
-
 ASK_AGAIN = 2.0
 """[s] wall time after which a request is sent again that was not answered."""
 TRIES = 3

@@ -30,6 +30,7 @@ from behavior_ros import (
     TransformBuffer,
     create_transform_buffer,
     declare_all,
+    read_only,
     register_companion,
 )
 
@@ -187,13 +188,12 @@ def input_parameters(
         what: a noun for the descriptions, like "verdicts of the localizer".
     """
     return (
-        ParameterSpec(f"{name}.rx_message", topic, f"topic of {what}", read_only=True),
-        ParameterSpec(
+        read_only(f"{name}.rx_message", topic, f"topic of {what}"),
+        read_only(
             f"{name}.max_timeout",
             max_timeout,
             f"[s] age up to which {what} count; .inf: always",
             range=(1e-3, math.inf),
-            read_only=True,
         ),
     )
 
@@ -201,26 +201,20 @@ def input_parameters(
 def _short_names(prefix: str) -> tuple[ParameterSpec, ParameterSpec]:
     """The parameters of a manager's only input, without the name of that."""
     return (
-        ParameterSpec(
-            "rx_message", "", f"the same as {prefix}rx_message; empty: as that says", read_only=True
-        ),
-        ParameterSpec(
+        read_only("rx_message", "", f"the same as {prefix}rx_message; empty: as that says"),
+        read_only(
             "max_timeout",
             0.0,
             f"the same as {prefix}max_timeout [s]; 0: as that says",
             range=(0.0, math.inf),
-            read_only=True,
         ),
     )
 
 
 def pose_tree_parameter() -> ParameterSpec:
     """The parameter ``pose_tree`` of every manager that looks up transforms."""
-    return ParameterSpec(
-        "pose_tree",
-        "/tf",
-        "topic of moving transforms; static ones come on <pose_tree>_static",
-        read_only=True,
+    return read_only(
+        "pose_tree", "/tf", "topic of moving transforms; static ones come on <pose_tree>_static"
     )
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from behavior_executor.missions import Code, Mission, MissionError, MissionRequest, Policy, State
 
-_MOST_TOLD = 10
+_MOST_NAMED = 10
 """Identifiers that a refusal lists."""
 
 
@@ -227,8 +227,8 @@ class MissionQueue:
         mission = self.find(action_id) if action_id else self.running
         if mission is None:
             known = [m.action_id for m in ([self.running] if self.running else []) + self.waiting]
-            if len(known) > _MOST_TOLD:
-                known[_MOST_TOLD:] = [f"{len(known) - _MOST_TOLD} more"]
+            if len(known) > _MOST_NAMED:
+                known[_MOST_NAMED:] = [f"{len(known) - _MOST_NAMED} more"]
             text = f"nothing to {verb}: "
             text += f"no mission '{action_id}' waits or runs" if action_id else "no mission runs"
             raise MissionError(

@@ -153,17 +153,14 @@ class FrameCondition(SceneCondition):
 class Proximity(FrameCondition):
     """Tells whether the distance of two objects or frames lies within bounds."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _object_port("object or frame"),
-            InputPort("reference", str, description="second object or frame"),
-            InputPort("distance_type", DistanceType, default=DistanceType.XYZ, description="part"),
-            InputPort("minimum", float, default=0.0, description="[m]"),
-            InputPort("maximum", float, default=1.0, description="[m]"),
-            _value_port("distance [m]"),
-        )
+    ports = ports_list(
+        _object_port("object or frame"),
+        InputPort("reference", str, description="second object or frame"),
+        InputPort("distance_type", DistanceType, default=DistanceType.XYZ, description="part"),
+        InputPort("minimum", float, default=0.0, description="[m]"),
+        InputPort("maximum", float, default=1.0, description="[m]"),
+        _value_port("distance [m]"),
+    )
 
     def holds(self) -> tuple[bool, str]:
         """Measure."""
@@ -179,16 +176,13 @@ class IsReachable(FrameCondition):
     By distance alone: nothing is planned, and obstacles do not count.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _object_port("object or frame"),
-            InputPort("base", str, description="frame of the arm's base"),
-            InputPort("minimum", float, default=0.25, description="[m] from the base"),
-            InputPort("maximum", float, default=0.8, description="[m] from the base"),
-            _value_port("distance [m]"),
-        )
+    ports = ports_list(
+        _object_port("object or frame"),
+        InputPort("base", str, description="frame of the arm's base"),
+        InputPort("minimum", float, default=0.25, description="[m] from the base"),
+        InputPort("maximum", float, default=0.8, description="[m] from the base"),
+        _value_port("distance [m]"),
+    )
 
     def holds(self) -> tuple[bool, str]:
         """Measure."""
@@ -215,23 +209,20 @@ class ShapeKind(enum.Enum):
 class ShapeContainsFrame(FrameCondition):
     """Tells whether the origin of a frame or object lies in a shape that is fixed to another."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _object_port("object or frame that the shape is fixed to"),
-            InputPort("frame", str, description="object or frame that shall be inside"),
-            InputPort("shape", ShapeKind, default=ShapeKind.SPHERE, description="kind of shape"),
-            InputPort(
-                "dimensions",
-                list[float],
-                default="0.5",
-                description="[m] sphere: radius; box: x;y;z; cylinder: height;radius; capsule: "
-                "length;radius; convex_mesh: x;y;z of all corners",
-            ),
-            InputPort("pose", Pose, default="0;0;0", description="[m] of the shape in object_name"),
-            _value_port("distance from the shape's surface [m], negative inside"),
-        )
+    ports = ports_list(
+        _object_port("object or frame that the shape is fixed to"),
+        InputPort("frame", str, description="object or frame that shall be inside"),
+        InputPort("shape", ShapeKind, default=ShapeKind.SPHERE, description="kind of shape"),
+        InputPort(
+            "dimensions",
+            list[float],
+            default="0.5",
+            description="[m] sphere: radius; box: x;y;z; cylinder: height;radius; capsule: "
+            "length;radius; convex_mesh: x;y;z of all corners",
+        ),
+        InputPort("pose", Pose, default="0;0;0", description="[m] of the shape in object_name"),
+        _value_port("distance from the shape's surface [m], negative inside"),
+    )
 
     def holds(self) -> tuple[bool, str]:
         """Measure."""
@@ -255,14 +246,11 @@ class ShapeContainsFrame(FrameCondition):
 class ObjectIsVisible(SceneCondition):
     """Tells whether an object was seen lately."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _object_port(),
-            InputPort("max_age", float, default=1.0, description="[s] since it was last seen"),
-            _value_port("time since it was last seen [s]"),
-        )
+    ports = ports_list(
+        _object_port(),
+        InputPort("max_age", float, default=1.0, description="[s] since it was last seen"),
+        _value_port("time since it was last seen [s]"),
+    )
 
     def holds(self) -> tuple[bool, str]:
         """Look."""
@@ -290,14 +278,11 @@ class ObjectIsStale(ObjectIsVisible):
 class ObjectIsHeld(SceneCondition):
     """Tells whether an object moves with a link of the robot."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _object_port(),
-            InputPort("link", str, default="", description="which link; empty: any"),
-            OutputPort("holder", str, description="link that it moves with; empty: none"),
-        )
+    ports = ports_list(
+        _object_port(),
+        InputPort("link", str, default="", description="which link; empty: any"),
+        OutputPort("holder", str, description="link that it moves with; empty: none"),
+    )
 
     def holds(self) -> tuple[bool, str]:
         """Look."""
@@ -316,15 +301,12 @@ class ObjectMoved(FrameCondition):
     there, and the object has not moved; to begin anew, clear the entry.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _object_port("object or frame"),
-            InputPort("threshold", float, default=0.05, description="[m]"),
-            BidirectionalPort("origin", PoseStamped, None, "where it was at first"),
-            _value_port("distance from the origin [m]"),
-        )
+    ports = ports_list(
+        _object_port("object or frame"),
+        InputPort("threshold", float, default=0.05, description="[m]"),
+        BidirectionalPort("origin", PoseStamped, None, "where it was at first"),
+        _value_port("distance from the origin [m]"),
+    )
 
     def holds(self) -> tuple[bool, str]:
         """Compare."""
@@ -352,15 +334,12 @@ class ObjectMoved(FrameCondition):
 class IsOnTopOf(SceneCondition):
     """Tells whether an object touches another one from above, its centre above the other."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _object_port("object on top"),
-            InputPort("reference", str, description="object below"),
-            InputPort("tolerance", float, default=CONTACT_TOLERANCE, description="[m] of contact"),
-            _value_port("gap between them [m], negative where they overlap; nan: not above"),
-        )
+    ports = ports_list(
+        _object_port("object on top"),
+        InputPort("reference", str, description="object below"),
+        InputPort("tolerance", float, default=CONTACT_TOLERANCE, description="[m] of contact"),
+        _value_port("gap between them [m], negative where they overlap; nan: not above"),
+    )
 
     def holds(self) -> tuple[bool, str]:
         """Measure."""
@@ -376,14 +355,11 @@ class IsOnTopOf(SceneCondition):
 class IsInside(FrameCondition):
     """Tells whether the centre of an object or frame lies in the shape of an object."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _object_port("object or frame inside"),
-            InputPort("reference", str, description="object around it"),
-            _value_port("distance from the surface [m], negative inside"),
-        )
+    ports = ports_list(
+        _object_port("object or frame inside"),
+        InputPort("reference", str, description="object around it"),
+        _value_port("distance from the surface [m], negative inside"),
+    )
 
     def holds(self) -> tuple[bool, str]:
         """Measure."""

@@ -25,10 +25,10 @@ from behavior_ros import (
     QOS_LATCHED,
     MessageCache,
     Need,
-    ParameterSpec,
     TransformBuffer,
     TransformError,
     declare_all,
+    read_only,
     to_time,
     topic_need,
 )
@@ -55,23 +55,19 @@ class SceneManager(BehaviorManager):
         values = declare_all(
             node,
             [
-                ParameterSpec(
+                read_only(
                     "scene.max_age",
                     2.0,
                     "[s] age from which on the scene counts as gone",
                     range=(0.1, 60.0),
-                    read_only=True,
                 ),
-                ParameterSpec(
+                read_only(
                     "scene.pose_tree",
                     "/tf",
                     "topic of moving transforms, listened to once a node asks for frames;"
                     " static ones come on <pose_tree>_static",
-                    read_only=True,
                 ),
-                ParameterSpec(
-                    "scene.seed", 0, "seed of drawn spots", range=(0, 2**31), read_only=True
-                ),
+                read_only("scene.seed", 0, "seed of drawn spots", range=(0, 2**31)),
             ],
         )
         self.rng = random.Random(values["scene.seed"])

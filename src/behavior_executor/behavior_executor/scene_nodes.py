@@ -141,20 +141,17 @@ def patience_port() -> PortInfo:
 class WhereIs(SceneObserver):
     """Tells where an object is, as seen from another one that stands upright."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("object_name", str, description="object of the scene"),
-            InputPort("reference", str, description="object of the scene"),
-            patience_port(),
-            OutputPort("x", float, description="[m] of the object's centre from the reference's"),
-            OutputPort("y", float, description="[m] along the reference's y axis"),
-            OutputPort("z", float, description="[m] upwards"),
-            OutputPort("turn", float, description="[rad] about the vertical, -pi..pi"),
-            OutputPort("held", bool, description="it is in the gripper"),
-            OutputPort("seen", bool, description="it is seen now, not just remembered"),
-        )
+    ports = ports_list(
+        InputPort("object_name", str, description="object of the scene"),
+        InputPort("reference", str, description="object of the scene"),
+        patience_port(),
+        OutputPort("x", float, description="[m] of the object's centre from the reference's"),
+        OutputPort("y", float, description="[m] along the reference's y axis"),
+        OutputPort("z", float, description="[m] upwards"),
+        OutputPort("turn", float, description="[rad] about the vertical, -pi..pi"),
+        OutputPort("held", bool, description="it is in the gripper"),
+        OutputPort("seen", bool, description="it is seen now, not just remembered"),
+    )
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Tell; waits for what the scene does not have, the arm may just be before it."""
@@ -180,13 +177,10 @@ class _WaitForGripper(SceneWaiter):
     wanted: ClassVar[bool]
     """Whether the object shall be held."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("object_name", str, description="object of the scene"),
-            InputPort("timeout", float, default=2.0, description="[s]"),
-        )
+    ports = ports_list(
+        InputPort("object_name", str, description="object of the scene"),
+        InputPort("timeout", float, default=2.0, description="[s]"),
+    )
 
     def on_running(self) -> NodeStatus:
         """Look."""

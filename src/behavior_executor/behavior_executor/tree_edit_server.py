@@ -23,8 +23,6 @@ from behavior_executor.tree_exchange import ExchangeAnswer, ExchangeRequest, Tre
 from behavior_executor.tree_run import TreeRun
 from behavior_ros import QOS_EVENT_LOG, QOS_REQUESTS
 
-__all__ = ["TreeEditServer"]
-
 LOOK = 1.0
 """[s] steady time between two looks at who has gone."""
 _LOOKS_ONLY = (

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from behavior_tree.sharing.edits import Answer
 
-__all__ = ["CHUNK", "ExchangeAnswer", "ExchangeRequest", "Reply", "TreeNews"]
-
 CHUNK = 256 * 1024
 """[bytes] of an update in one message."""
 

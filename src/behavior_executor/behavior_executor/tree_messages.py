@@ -9,8 +9,6 @@ from behavior_msgs.srv import EditTree
 from behavior_executor.tree_exchange import ExchangeAnswer, ExchangeRequest, TreeNews
 from behavior_tree.sharing import Answer, Code
 
-__all__ = ["answer_of", "message_of", "news_of"]
-
 
 def message_of(request: ExchangeRequest) -> EditTree.Request:
     """What a peer asks, as a message."""

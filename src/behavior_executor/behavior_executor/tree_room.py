@@ -11,8 +11,6 @@ from behavior_executor.tree_exchange import CHUNK, ExchangeAnswer, ExchangeReque
 from behavior_tree import BehaviorTreeFactory, LogicError, Tree
 from behavior_tree.sharing import Answer, Code, Edit, SharedTree
 
-__all__ = ["PRESENCE", "TreeRoom"]
-
 PRESENCE = 10.0
 """[s] wall time after his last request for which an editor counts as being there."""
 MOST_EDITORS = 100

@@ -16,7 +16,6 @@ from behavior_tree import (
     InputPort,
     NodeConfig,
     NodeStatus,
-    PortInfo,
     ports_list,
 )
 from behavior_tree.script import compile_script
@@ -32,16 +31,13 @@ class WhileObstacle(DecoratorNode):
     script_ports = ("if",)
     restorable = ("_added",)
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("enable", list[str], description="names or patterns of obstacles, a;b"),
-            InputPort("if", str, "true", "script that is true where they are needed"),
-            BidirectionalPort(
-                "obstacles", list[str], description="entry that lists what is switched on"
-            ),
-        )
+    ports = ports_list(
+        InputPort("enable", list[str], description="names or patterns of obstacles, a;b"),
+        InputPort("if", str, "true", "script that is true where they are needed"),
+        BidirectionalPort(
+            "obstacles", list[str], description="entry that lists what is switched on"
+        ),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

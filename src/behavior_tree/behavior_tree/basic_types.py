@@ -14,8 +14,6 @@ import enum
 
 from py_trees.common import Status as PyTreesStatus
 
-__all__ = ["NodeStatus", "NodeType", "PortDirection", "to_string"]
-
 
 class NodeStatus(enum.Enum):
     """Result of a tick, and state of a node between ticks."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["Cancelled", "Cause", "CauseKind"]
-
 
 class Cancelled(Exception):
     """Work ends because whoever wanted it wants it no more; the text says why."""

@@ -7,8 +7,6 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
-__all__ = ["no_collections"]
-
 _MANY = 20_000
 """Objects that take a while to look through."""
 

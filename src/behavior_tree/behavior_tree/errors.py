@@ -12,19 +12,6 @@ from dataclasses import dataclass
 
 from behavior_tree.cause import Cause
 
-__all__ = [
-    "BehaviorTreeError",
-    "BlackboardError",
-    "ConversionError",
-    "FailureReason",
-    "LoadError",
-    "LogicError",
-    "NodeExecutionError",
-    "PortError",
-    "ScriptError",
-    "XmlProblem",
-]
-
 
 class BehaviorTreeError(RuntimeError):
     """Base of all errors raised by this package."""

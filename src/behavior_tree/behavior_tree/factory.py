@@ -78,8 +78,6 @@ from behavior_tree.xml.substitution import (
 )
 from behavior_tree.xml.validator import Validator
 
-__all__ = ["BehaviorTreeFactory"]
-
 Ports = Mapping[str, PortInfo] | Iterable[PortInfo] | None
 TickFunction = Callable[[TreeNode], NodeStatus]
 Callback = TypeVar("Callback", bound=Callable[..., Any])

@@ -26,8 +26,6 @@ from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import EXPLICIT_TAGS, below, resolve_type
 from behavior_tree.xml.loader import DocumentSet, Loader
 
-__all__ = ["condition_placeholder", "placeholder", "register_models", "register_placeholders"]
-
 _DIRECTIONS = {
     "input_port": PortDirection.INPUT,
     "output_port": PortDirection.OUTPUT,

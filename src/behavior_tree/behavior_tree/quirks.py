@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-__all__ = ["MENDED", "UPSTREAM_4_8", "Quirks", "quirks_for"]
-
 
 @dataclass(frozen=True, eq=False)  # compared and hashed by identity: it is a key of hot caches
 class Quirks:

@@ -15,8 +15,6 @@ from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.placeholders import register_models
 from behavior_tree.xml.loader import Loader
 
-__all__ = ["Extend", "make_factory"]
-
 Extend = Callable[[BehaviorTreeFactory], object]
 """Registers node types with a factory."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["svg_document"]
-
 _STYLE = ".title{font-size:16px;font-weight:bold}.small{font-size:10.5px;fill:#333}"
 
 

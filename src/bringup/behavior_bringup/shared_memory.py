@@ -15,8 +15,6 @@ import re
 import time
 from pathlib import Path
 
-__all__ = ["is_abandoned", "sweep"]
-
 FOLDER = Path("/dev/shm")
 YOUNG = 60.0
 """[s] for which a segment is left alone: its maker makes the file before it takes the lock."""

@@ -48,9 +48,10 @@ from behavior_bringup.mission_steps import Place, Step
 from behavior_bringup.robot_description import robot_description
 from behavior_bringup.state import StackState
 from behavior_bringup.tree_view import TreeLine, tree_html, tree_lines
-from behavior_bringup.viewer_access import address_file, kept_token
+from behavior_bringup.viewer_access import ADDRESS_FILE, kept_token
 from behavior_bringup.viewer_controls import Commands
 from behavior_bringup.viewer_page import ViewerPage
+from behavior_packages.folders import node_file
 from behavior_ros import (
     QOS_COMMAND,
     QOS_EVENT_LOG,
@@ -58,6 +59,7 @@ from behavior_ros import (
     DiagnosticsPublisher,
     ParameterSpec,
     declare_all,
+    read_only,
     run,
 )
 from behavior_ros.web_access import WebAccess, new_token, write_private
@@ -66,19 +68,16 @@ from behavior_scene.library import load_library
 from behavior_scene.objects.definitions import definitions_from
 
 PARAMETERS = [
-    ParameterSpec("port", 8080, "of the page on localhost", range=(1024, 65535), read_only=True),
-    ParameterSpec("robot", "", "robot configuration; empty: no arm", read_only=True),
-    ParameterSpec("library", "", "of the scene: which objects are containers", read_only=True),
-    ParameterSpec(
-        "world", "", "name of the stack, whose missions are offered; empty: all", read_only=True
-    ),
-    ParameterSpec("mission", "", "which one is offered first", read_only=True),
-    ParameterSpec(
+    read_only("port", 8080, "of the page on localhost", range=(1024, 65535)),
+    read_only("robot", "", "robot configuration; empty: no arm"),
+    read_only("library", "", "of the scene: which objects are containers"),
+    read_only("world", "", "name of the stack, whose missions are offered; empty: all"),
+    read_only("mission", "", "which one is offered first"),
+    read_only(
         "address_file",
         "",
         "where the address with the right to act is written, for this user alone; empty: in the "
         "runtime folder",
-        read_only=True,
     ),
     ParameterSpec("rate", 15.0, "[Hz] at which the page changes, wall time", range=(0.5, 60.0)),
 ]
@@ -97,7 +96,7 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._pending: dict[str, Any] = {}
         self._tree = _Tree()
         self._world, self._known = values["world"], list[str]()
-        self._file = file = address_file(values["address_file"], self.get_namespace())
+        self._file = file = node_file(values["address_file"], self.get_namespace(), ADDRESS_FILE)
         access = WebAccess(token=kept_token(file) or new_token())
         self.page = ViewerPage(
             port=values["port"],

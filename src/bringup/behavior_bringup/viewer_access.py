@@ -7,21 +7,8 @@ import os
 import re
 from pathlib import Path
 
-from behavior_bringup.paths import runtime_dir
-
-FILE = "viewer.url"
-
-
-def address_file(configured: str, namespace: str = "/") -> Path:
-    """The file that holds the address; where none is configured, one of the runtime folder.
-
-    Args:
-        configured: path; empty: none.
-        namespace: of the viewer's node; each robot has a file of its own.
-    """
-    if configured:
-        return Path(configured)
-    return runtime_dir() / "-".join(filter(None, [*namespace.split("/"), FILE]))
+ADDRESS_FILE = "viewer.url"
+"""In the runtime folder."""
 
 
 def read_address(file: Path) -> str:

@@ -15,8 +15,6 @@ import viser
 
 from behavior_bringup.errors import UsageError
 
-__all__ = ["Commands", "Controls", "parse_parameters"]
-
 _LIVING = ("waiting", "initializing", "running", "paused")
 
 

@@ -28,8 +28,6 @@ from websockets.http11 import Request, Response
 from behavior_bringup.errors import BringupError
 from behavior_ros.web_access import Refused, WebAccess
 
-__all__ = ["guarded_server", "may_act"]
-
 MAX_MESSAGE = 64 * 1024
 """Of one message from a page [bytes]."""
 LOOKING = frozenset({"ViewerCameraMessage"})

@@ -14,8 +14,6 @@ from pathlib import Path
 from behavior_console.protocol import Role
 from behavior_ros.web_access import Refused, WebAccess, new_token, write_private
 
-__all__ = ["ADDRESS_FILE", "Admitted", "ConsoleAccess", "addresses", "kept_access"]
-
 ADDRESS_FILE = "console.url"
 """In the runtime folder: the address for each role, one a line, the strongest first."""
 _ROLES = (Role.EDIT, Role.OPERATE)

@@ -22,8 +22,6 @@ from behavior_console.offered_panels import modules_route
 from behavior_console.page import PAGE_FOLDER, page_routes
 from behavior_console.session import TRY_AGAIN_LATER, Desk, Session
 
-__all__ = ["MOST_PAGES", "Pulse", "application"]
-
 MOST_PAGES = 64
 """Websockets at once."""
 

@@ -16,8 +16,6 @@ from typing import Any
 
 from behavior_console.protocol import Answer, Role
 
-__all__ = ["Audit", "AuditEntry"]
-
 LONGEST_FILE = 10_000_000
 """[bytes]."""
 _LONGEST_TEXT = 500

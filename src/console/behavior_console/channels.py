@@ -23,8 +23,6 @@ from typing import Any
 
 import msgpack
 
-__all__ = ["CHANNELS", "MOST_ITEMS", "ChannelError", "Channels", "Kind", "News", "Reader", "pack"]
-
 MOST_ITEMS = 500
 """Items of one log in one frame; the rest comes with the next ones."""
 MOST_GONE = 1_000

@@ -23,8 +23,6 @@ from behavior_console.channels import Channels
 from behavior_scene.clouds.cloud import Cloud, MalformedCloudError
 from behavior_scene.clouds.messages import cloud_from
 
-__all__ = ["MOST_POINTS", "MOST_TOPICS", "CloudFeed", "cloud_row"]
-
 MOST_POINTS = 8_000
 """Of one cloud; 15 bytes each."""
 MOST_TOPICS = 4

@@ -14,8 +14,6 @@ from behavior_console.audit import Audit, AuditEntry
 from behavior_console.control import Control
 from behavior_console.protocol import Answer, Command, Role
 
-__all__ = ["Client", "CommandError", "Commands", "Handler"]
-
 LONGEST = 60.0
 """[s] that a command may take until its answer."""
 

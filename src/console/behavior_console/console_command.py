@@ -8,8 +8,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-__all__ = ["COMMAND", "ConsoleCommand"]
-
 
 class ConsoleCommand:
     """Shows a recorded run in the console's page, at any moment of it: tree, blackboard, scene and

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ANSWER_WITHIN", "Control"]
-
 ANSWER_WITHIN = 15.0
 """[s] in which the holder may refuse."""
 

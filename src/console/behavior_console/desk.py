@@ -16,8 +16,6 @@ from behavior_console.records.record_source import RecordSource
 from behavior_console.records.shelf import RecordShelf
 from behavior_console.source import Source, SourceError
 
-__all__ = ["ConsoleDesk"]
-
 PROTOCOL = 1
 _LOOK = 0.5
 """[s] between two looks at whether control passes on."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["CLOSEST", "Flow", "Quota"]
-
 CLOSEST = 1.0 / 30.0
 """[s] from one frame to the next at least. Ticks come every 50 ms: a frame waits for no other one
 then, and lateness of timers does not add up."""

@@ -11,8 +11,6 @@ from typing import Any
 
 from behavior_executor import MissionEntry, MissionParameter
 
-__all__ = ["form", "forms", "problems_of"]
-
 _PROBLEM = re.compile(r"(?:^|: |; )parameter '([^']+)'(?: is missing|: )")
 
 

@@ -20,8 +20,6 @@ import msgpack
 from behavior_console.channels import Channels, Reader, pack
 from behavior_console.source import OF_THE_MOMENT
 
-__all__ = ["MOST_BYTES", "History"]
-
 MOST_BYTES = 64 * 1024 * 1024
 SEGMENT = 10.0
 """[s]."""

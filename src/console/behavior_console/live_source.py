@@ -22,8 +22,6 @@ from behavior_console.reducers.plain import seconds
 from behavior_console.reducers.reducers import Topic
 from behavior_console.source import SourceError, show_state
 
-__all__ = ["LiveSource"]
-
 _LOOK = 1.0
 """[s] between two looks at what is up."""
 _STREAMS = 0.06

@@ -8,10 +8,8 @@ its own.
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
@@ -38,26 +36,19 @@ from behavior_console.records.serving import records_route
 from behavior_console.robot_files import RobotFiles, robot_routes
 from behavior_console.ros_stack import RosStack
 from behavior_console.server import ConsoleServer
-from behavior_packages.state_folder import proposals_folder
+from behavior_packages.folders import node_file, proposals_folder
 from behavior_recording.folder import default_folder
-from behavior_ros import OK, DiagnosticsPublisher, ParameterSpec, declare_all, run
+from behavior_ros import OK, DiagnosticsPublisher, declare_all, read_only, run
 
 PARAMETERS = [
-    ParameterSpec(
-        "port",
-        8090,
-        "of the page on localhost; the next free one",
-        range=(0, 65535),
-        read_only=True,
-    ),
-    ParameterSpec("world", "", "name of the stack's world; empty: unknown", read_only=True),
-    ParameterSpec("robot", "", "robot configuration; empty: no arm", read_only=True),
-    ParameterSpec(
+    read_only("port", 8090, "of the page on localhost; the next free one", range=(0, 65535)),
+    read_only("world", "", "name of the stack's world; empty: unknown"),
+    read_only("robot", "", "robot configuration; empty: no arm"),
+    read_only(
         "address_file",
         "",
         "where the page's addresses with the right to act are written, for this user alone, and "
         "beside it the audit; empty: in the runtime folder",
-        read_only=True,
     ),
 ]
 
@@ -74,7 +65,7 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         super().__init__(node_name, **kwargs)
         values = declare_all(self, PARAMETERS)
         self._live = LiveSource(self, world=values["world"])
-        file = address_file(values["address_file"], self.get_namespace())
+        file = node_file(values["address_file"], self.get_namespace(), ADDRESS_FILE)
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         audit = Audit(file.with_suffix(".audit.jsonl"), self._note, self.get_logger().error)
         access, self._pulse = kept_access(file), Pulse()
@@ -154,29 +145,6 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
             f"{'done' if row['ok'] else 'refused'} {row['message']}"
         )
         self._live.channels.add("events", [event_of(entry, self._live.now())])
-
-
-def address_file(configured: str, namespace: str) -> Path:
-    """The file of the page's addresses; where none is configured, one of the runtime folder.
-
-    Args:
-        configured: path; empty: none.
-        namespace: of the console's node; each robot has a file of its own.
-    """
-    if configured:
-        return Path(configured)
-    return _runtime_folder() / "-".join(filter(None, [*namespace.split("/"), ADDRESS_FILE]))
-
-
-def _runtime_folder() -> Path:
-    """Where stacks of this user keep what lasts as long as they do."""
-    own = os.environ.get("BEHAVIOR_RUNTIME_DIR")
-    if own:
-        return Path(own)
-    session = os.environ.get("XDG_RUNTIME_DIR", "")
-    if os.access(session, os.W_OK):
-        return Path(session) / "behavior"
-    return Path(f"/tmp/behavior-{os.getuid()}")
 
 
 def main() -> int:

@@ -21,8 +21,6 @@ from starlette.routing import Route
 
 from behavior_packages import packages
 
-__all__ = ["modules_route", "offered_panels"]
-
 KIND = "panels"
 _FOLDER = "/modules"
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript"}

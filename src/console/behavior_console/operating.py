@@ -21,8 +21,6 @@ from behavior_console.preview_runs import PreviewError, PreviewRuns
 from behavior_console.protocol import Answer, Role
 from behavior_console.reducers.mission import order_queue
 
-__all__ = ["LEVELS", "Said", "Stack", "offer_operating"]
-
 LEVELS = {"manual": 1, "autonomous": 3}
 """What an operator may choose, as ``behavior_msgs/AutonomyLevel`` numbers it."""
 POLICIES = {"default": 0, "reject": 1, "queue": 2, "replace": 3}

@@ -10,8 +10,6 @@ from typing import Any
 
 from behavior_console.commands import CommandError
 
-__all__ = ["Drive", "MissionOrder", "order_of", "text_of"]
-
 _LONGEST = 10_000
 """Characters of one text."""
 _MOST_PARAMETERS = 256

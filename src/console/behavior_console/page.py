@@ -11,8 +11,6 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-__all__ = ["PAGE_FOLDER", "page_routes"]
-
 PAGE_FOLDER = Path(__file__).parent / "page"
 """Written by the build of ``web/``."""
 _MISSING = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Console: not built</title>

@@ -22,8 +22,6 @@ from typing import Any
 
 from behavior_console.processes import started
 
-__all__ = ["PREVIEW", "PreviewError", "PreviewRuns"]
-
 PREVIEW: Sequence[str] = (
     *(["nice", "-n", "10"] if shutil.which("nice") else []),
     *(sys.executable, "-m", "behavior_bringup", "preview"),

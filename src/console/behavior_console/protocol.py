@@ -12,22 +12,6 @@ import msgpack
 
 from behavior_console.channels import CHANNELS, News, pack
 
-__all__ = [
-    "LONGEST_MESSAGE",
-    "Answer",
-    "At",
-    "Command",
-    "Hello",
-    "Message",
-    "ProtocolError",
-    "Role",
-    "Seen",
-    "Subscribe",
-    "frame",
-    "read",
-    "role_named",
-]
-
 LONGEST_MESSAGE = 256 * 1024
 """[bytes] from a page."""
 LONGEST_NAME = 64

@@ -23,8 +23,6 @@ from starlette.routing import Route
 from behavior_motion.robot.robot_file import load_robot_file
 from behavior_motion.robot.urdf import robot_urdf
 
-__all__ = ["MOST_TRIANGLES", "RobotFiles", "robot_routes"]
-
 MOST_TRIANGLES = 1_500
 """About so many of one mesh are left."""
 _MESH_PATH = "/api/mesh"

@@ -33,8 +33,6 @@ from behavior_executor import MissionCatalogue
 from behavior_executor.catalogue import EVERYTHING, catalogue_of
 from behavior_ros import QOS_REQUESTS, End, GoalOutcome, remote_actions
 
-__all__ = ["RosStack"]
-
 PATIENCE = 10.0
 """[s] wall time for an answer."""
 _CONTROLS = {

@@ -19,8 +19,6 @@ from behavior_console.access import Admitted, ConsoleAccess
 from behavior_console.protocol import LONGEST_MESSAGE
 from behavior_ros.web_access import Refused
 
-__all__ = ["ConsoleServer"]
-
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]

@@ -33,8 +33,6 @@ from behavior_console.protocol import (
 )
 from behavior_console.source import OF_THE_MOMENT, Source, SourceError
 
-__all__ = ["Desk", "Session"]
-
 HELLO_WITHIN = 10.0
 """[s]."""
 SEND_WITHIN = 30.0

@@ -8,8 +8,6 @@ from typing import Any, Protocol
 
 from behavior_console.channels import CHANNELS, Channels, Kind
 
-__all__ = ["OF_THE_MOMENT", "Source", "SourceError", "show_state"]
-
 _OF_ALL_TIMES = frozenset(
     {
         *("clouds", "controller", "document", "editors", "lanes", "missions", "modules"),

@@ -73,18 +73,15 @@ def _crossing_port() -> PortInfo:
 class ChooseNumbers(SyncActionNode):
     """Writes the numbers of a version of the behaviour."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("preset", str, default="isaac_6", description=" or ".join(PRESETS)),
-            OutputPort("pick_wait_ms", int, description="at rest on a bin before it is sucked"),
-            OutputPort("lift_ms", int, description="going up with a bin before it is decided"),
-            OutputPort("place_approach", float, description="[m] stand-off above a place"),
-            OutputPort("place_capped", bool, description="never longer than the way left"),
-            OutputPort("release_ms", int, description="of drawing back from the flip station"),
-            OutputPort("release_within", float, description="[m] from where it draws back to"),
-        )
+    ports = ports_list(
+        InputPort("preset", str, default="isaac_6", description=" or ".join(PRESETS)),
+        OutputPort("pick_wait_ms", int, description="at rest on a bin before it is sucked"),
+        OutputPort("lift_ms", int, description="going up with a bin before it is decided"),
+        OutputPort("place_approach", float, description="[m] stand-off above a place"),
+        OutputPort("place_capped", bool, description="never longer than the way left"),
+        OutputPort("release_ms", int, description="of drawing back from the flip station"),
+        OutputPort("release_within", float, description="[m] from where it draws back to"),
+    )
 
     def tick(self) -> NodeStatus:
         """Write them."""
@@ -249,13 +246,10 @@ class ObserveBins(SyncActionNode):
 class WaitForBin(SceneWaiter):
     """Waits while there is no bin to take; FAILURE with what is known of it after a time."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _sight_port(),
-            InputPort("patience", float, default=60.0, description="[s] without a bin to take"),
-        )
+    ports = ports_list(
+        _sight_port(),
+        InputPort("patience", float, default=60.0, description="[s] without a bin to take"),
+    )
 
     def on_running(self) -> NodeStatus:
         """Wait."""
@@ -274,19 +268,16 @@ class AimAtBin(SyncActionNode):
     In each tick also whether obstacles must be heeded on the way there.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _sight_port(),
-            InputPort("frame", str, default="world", description="of the scene"),
-            InputPort("flip_approach", float, default=0.3, description="[m] into an open bin"),
-            InputPort("approach_length", float, default=0.1, description="[m] onto a turned one"),
-            OutputPort("pose", PoseStamped, description="of the tool"),
-            OutputPort("approach", Vector3, description="[m] in the axes of that pose"),
-            _crossing_port(),
-            OutputPort("station", bool, description="the flip station is an obstacle"),
-        )
+    ports = ports_list(
+        _sight_port(),
+        InputPort("frame", str, default="world", description="of the scene"),
+        InputPort("flip_approach", float, default=0.3, description="[m] into an open bin"),
+        InputPort("approach_length", float, default=0.1, description="[m] onto a turned one"),
+        OutputPort("pose", PoseStamped, description="of the tool"),
+        OutputPort("approach", Vector3, description="[m] in the axes of that pose"),
+        _crossing_port(),
+        OutputPort("station", bool, description="the flip station is an obstacle"),
+    )
 
     def __init__(self, name: str, config: NodeConfig) -> None:
         """Make the node, as the factory does."""
@@ -319,14 +310,11 @@ class AimAtBin(SyncActionNode):
 class CrossesMiddle(SyncActionNode):
     """Tells whether the way from the tool to a target leads past the middle; always SUCCESS."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _sight_port(),
-            InputPort("target", PoseStamped, description="[m] in the frame of the scene"),
-            _crossing_port(),
-        )
+    ports = ports_list(
+        _sight_port(),
+        InputPort("target", PoseStamped, description="[m] in the frame of the scene"),
+        _crossing_port(),
+    )
 
     def tick(self) -> NodeStatus:
         """Tell."""
@@ -339,20 +327,18 @@ class CrossesMiddle(SyncActionNode):
 class ChoosePlace(SyncActionNode):
     """Chooses the first free place of the pallet, and begins to aim at it."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports; `place_capped` and lengths as ChooseNumbers gives them."""
-        return ports_list(
-            _watch_port(),
-            InputPort("adjust", bool, default=True, description="move over the bin below"),
-            InputPort("gain", float, default=0.1, description="of the error, with each look"),
-            InputPort("gate", float, default=0.02, description="[m] misaligned: not corrected"),
-            InputPort("approach_length", float, default=0.35, description="[m] stand-off"),
-            InputPort("capped", bool, default=True, description="never longer than the way left"),
-            InputPort("retry_length", float, default=0.15, description="[m] at least, in retries"),
-            OutputPort("aim", PlaceAim, description="for AimAtPlace"),
-            OutputPort("funnel", RetryFunnel, description="for AimAtPlace"),
-        )
+    ports = ports_list(
+        _watch_port(),
+        InputPort("adjust", bool, default=True, description="move over the bin below"),
+        InputPort("gain", float, default=0.1, description="of the error, with each look"),
+        InputPort("gate", float, default=0.02, description="[m] misaligned: not corrected"),
+        InputPort("approach_length", float, default=0.35, description="[m] stand-off"),
+        InputPort("capped", bool, default=True, description="never longer than the way left"),
+        InputPort("retry_length", float, default=0.15, description="[m] at least, in retries"),
+        OutputPort("aim", PlaceAim, description="for AimAtPlace"),
+        OutputPort("funnel", RetryFunnel, description="for AimAtPlace"),
+    )
+    """`place_capped` and lengths as ChooseNumbers gives them."""
 
     def tick(self) -> NodeStatus:
         """Choose."""
@@ -377,21 +363,18 @@ class AimAtPlace(SyncActionNode):
     below. FAILURE where that stands too far off, and when the bin was pushed aside too often.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _sight_port(),
-            InputPort("frame", str, default="world", description="of the scene"),
-            InputPort("aim", PlaceAim, description="by ChoosePlace"),
-            InputPort("funnel", RetryFunnel, description="by ChoosePlace"),
-            InputPort("max_pushes", int, default=3, description="times that it may be pushed off"),
-            OutputPort("pose", PoseStamped, description="of the tool"),
-            OutputPort("approach", Vector3, description="[m] in the frame of the scene"),
-            OutputPort("may_touch", list[str], description="pallet and bins at the place"),
-            OutputPort("feel", bool, description="it was pushed aside: look where the tool is"),
-            _crossing_port(),
-        )
+    ports = ports_list(
+        _sight_port(),
+        InputPort("frame", str, default="world", description="of the scene"),
+        InputPort("aim", PlaceAim, description="by ChoosePlace"),
+        InputPort("funnel", RetryFunnel, description="by ChoosePlace"),
+        InputPort("max_pushes", int, default=3, description="times that it may be pushed off"),
+        OutputPort("pose", PoseStamped, description="of the tool"),
+        OutputPort("approach", Vector3, description="[m] in the frame of the scene"),
+        OutputPort("may_touch", list[str], description="pallet and bins at the place"),
+        OutputPort("feel", bool, description="it was pushed aside: look where the tool is"),
+        _crossing_port(),
+    )
 
     def __init__(self, name: str, config: NodeConfig) -> None:
         """Make the node, as the factory does."""
@@ -446,16 +429,13 @@ def _around(aim: PlaceAim, sight: BinSight) -> list[str]:
 class LiftTarget(SyncActionNode):
     """Where the tool is, a little higher."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _sight_port(),
-            InputPort("frame", str, default="world", description="of the scene"),
-            InputPort("height", float, description="[m] upwards"),
-            InputPort("least", float, default=-9.0, description="[m] height that it gets to"),
-            OutputPort("pose", PoseStamped, description="of the tool"),
-        )
+    ports = ports_list(
+        _sight_port(),
+        InputPort("frame", str, default="world", description="of the scene"),
+        InputPort("height", float, description="[m] upwards"),
+        InputPort("least", float, default=-9.0, description="[m] height that it gets to"),
+        OutputPort("pose", PoseStamped, description="of the tool"),
+    )
 
     def tick(self) -> NodeStatus:
         """Compute."""
@@ -469,12 +449,7 @@ class LiftTarget(SyncActionNode):
 class NoteBin(SyncActionNode):
     """Notes what no sensor tells: that the bin on the tool is let go, or stands on the pallet."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _watch_port(), InputPort("event", str, description="letting_go or placed")
-        )
+    ports = ports_list(_watch_port(), InputPort("event", str, description="letting_go or placed"))
 
     def tick(self) -> NodeStatus:
         """Note it."""

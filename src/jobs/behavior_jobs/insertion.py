@@ -14,7 +14,6 @@ from behavior_tree import (
     InputPort,
     NodeStatus,
     OutputPort,
-    PortInfo,
     SyncActionNode,
     ports_list,
 )
@@ -27,22 +26,17 @@ class InsertionPose(SyncActionNode):
     when the hand holds it leaning.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort(
-                "target",
-                PoseStamped,
-                description="where the object's centre shall end; x points into the slot, z up",
-            ),
-            InputPort("grasp", Pose, description="tool frame in the object's frame, as Pick gives"),
-            InputPort("back", float, default=0.0, description="[m] that it is still to go"),
-            InputPort(
-                "roll", float, default=0.0, description="[rad] of the tool about x; 0: its x up"
-            ),
-            OutputPort("poses", list[PoseStamped], description="pose of the tool, for MoveArm"),
-        )
+    ports = ports_list(
+        InputPort(
+            "target",
+            PoseStamped,
+            description="where the object's centre shall end; x points into the slot, z up",
+        ),
+        InputPort("grasp", Pose, description="tool frame in the object's frame, as Pick gives"),
+        InputPort("back", float, default=0.0, description="[m] that it is still to go"),
+        InputPort("roll", float, default=0.0, description="[rad] of the tool about x; 0: its x up"),
+        OutputPort("poses", list[PoseStamped], description="pose of the tool, for MoveArm"),
+    )
 
     def tick(self) -> NodeStatus:
         """Compute."""

@@ -16,7 +16,6 @@ from behavior_tree import (
     NodeConfig,
     NodeStatus,
     OutputPort,
-    PortInfo,
     SyncActionNode,
     ports_list,
 )
@@ -28,28 +27,25 @@ PLACES = (0.0, -0.3, 0.3)
 class ObserveSorting(SceneObserver):
     """Looks how far the sorting is; waits for a fresh scene, and fails when it stays away."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("containers", list[str], description="class:container; for each class"),
-            InputPort(
-                "wait_for_missing",
-                float,
-                default=8.0,
-                description="[s] that things out of sight are waited for, all others being sorted",
-            ),
-            InputPort("avoid", str, default="", description="thing that is fetched last"),
-            patience_port(),
-            OutputPort("next_object", str, description="thing to fetch next, empty: none"),
-            OutputPort("held", str, description="thing in the gripper, empty: none"),
-            OutputPort("held_container", str, description="container of the thing in the gripper"),
-            OutputPort("missing", str, description="things out of sight: a;b"),
-            OutputPort("complete", bool, description="everything that was ever seen is sorted"),
-            OutputPort("finished", bool, description="complete, or what is missing stays away"),
-            OutputPort("progress", float, description="part that is sorted, 0..1"),
-            OutputPort("summary", str, description="one line"),
-        )
+    ports = ports_list(
+        InputPort("containers", list[str], description="class:container; for each class"),
+        InputPort(
+            "wait_for_missing",
+            float,
+            default=8.0,
+            description="[s] that things out of sight are waited for, all others being sorted",
+        ),
+        InputPort("avoid", str, default="", description="thing that is fetched last"),
+        patience_port(),
+        OutputPort("next_object", str, description="thing to fetch next, empty: none"),
+        OutputPort("held", str, description="thing in the gripper, empty: none"),
+        OutputPort("held_container", str, description="container of the thing in the gripper"),
+        OutputPort("missing", str, description="things out of sight: a;b"),
+        OutputPort("complete", bool, description="everything that was ever seen is sorted"),
+        OutputPort("finished", bool, description="complete, or what is missing stays away"),
+        OutputPort("progress", float, description="part that is sorted, 0..1"),
+        OutputPort("summary", str, description="one line"),
+    )
 
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
@@ -80,20 +76,17 @@ class ObserveSorting(SceneObserver):
 class DropPose(SyncActionNode):
     """Computes where the hand lets go of a thing above its container, pointing straight down."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("container", str, description="object of the scene"),
-            InputPort("object_name", str, description="object in the gripper"),
-            InputPort(
-                "clearance",
-                float,
-                default=0.03,
-                description="[m] between the container's top and the object's lower end",
-            ),
-            OutputPort("poses", list[PoseStamped], description="pose of the tool, for MoveArm"),
-        )
+    ports = ports_list(
+        InputPort("container", str, description="object of the scene"),
+        InputPort("object_name", str, description="object in the gripper"),
+        InputPort(
+            "clearance",
+            float,
+            default=0.03,
+            description="[m] between the container's top and the object's lower end",
+        ),
+        OutputPort("poses", list[PoseStamped], description="pose of the tool, for MoveArm"),
+    )
 
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""

@@ -72,28 +72,26 @@ def tower_plan(node: TreeNode) -> TowerPlan:
 class ObserveTower(SceneObserver):
     """Looks at the tower's place; waits for a fresh scene, and fails when it stays away."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports; lengths in metres in the frame of the scene."""
-        return ports_list(
-            *tower_plan_ports(),
-            InputPort(
-                "settle_time", float, default=0.3, description="[s] a change lasts before it counts"
-            ),
-            patience_port(),
-            OutputPort("tower", TowerObservation, description="all of it, for other nodes"),
-            OutputPort("stack", str, description="blocks of the stack, bottom first"),
-            OutputPort("height", int, description="number of blocks in the stack"),
-            OutputPort("correct", bool, description="the stack is a beginning of the order"),
-            OutputPort("complete", bool, description="the stack is the order"),
-            OutputPort("settled", bool, description="no change waits for its settle time"),
-            OutputPort("held", str, description="block in the gripper, empty: none"),
-            OutputPort("next_block", str, description="first block of the order not in the stack"),
-            OutputPort("top_block", str, description="top of the stack, empty: none"),
-            OutputPort("obstruction", str, description="block in the way, empty: none"),
-            OutputPort("progress", float, description="part of the order that stands, 0..1"),
-            OutputPort("summary", str, description="one line"),
-        )
+    ports = ports_list(
+        *tower_plan_ports(),
+        InputPort(
+            "settle_time", float, default=0.3, description="[s] a change lasts before it counts"
+        ),
+        patience_port(),
+        OutputPort("tower", TowerObservation, description="all of it, for other nodes"),
+        OutputPort("stack", str, description="blocks of the stack, bottom first"),
+        OutputPort("height", int, description="number of blocks in the stack"),
+        OutputPort("correct", bool, description="the stack is a beginning of the order"),
+        OutputPort("complete", bool, description="the stack is the order"),
+        OutputPort("settled", bool, description="no change waits for its settle time"),
+        OutputPort("held", str, description="block in the gripper, empty: none"),
+        OutputPort("next_block", str, description="first block of the order not in the stack"),
+        OutputPort("top_block", str, description="top of the stack, empty: none"),
+        OutputPort("obstruction", str, description="block in the way, empty: none"),
+        OutputPort("progress", float, description="part of the order that stands, 0..1"),
+        OutputPort("summary", str, description="one line"),
+    )
+    """Lengths in metres in the frame of the scene."""
 
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
@@ -126,15 +124,12 @@ class ObserveTower(SceneObserver):
 class ChooseBlock(SceneWaiter):
     """Chooses the block to move next; waits for it to be seen, and fails when it stays away."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _tower_port(),
-            InputPort("patience", float, default=4.0, description="[s] to wait for the block"),
-            OutputPort("block", str, description="name of the block"),
-            OutputPort("purpose", str, description="build: onto the tower; clear: out of the way"),
-        )
+    ports = ports_list(
+        _tower_port(),
+        InputPort("patience", float, default=4.0, description="[s] to wait for the block"),
+        OutputPort("block", str, description="name of the block"),
+        OutputPort("purpose", str, description="build: onto the tower; clear: out of the way"),
+    )
 
     def on_running(self) -> NodeStatus:
         """Choose, from what is seen now."""
@@ -156,15 +151,12 @@ class ChooseBlock(SceneWaiter):
 class ReviewChoice(SyncActionNode):
     """Tells whether a choice by ChooseBlock still makes sense while its block is being picked."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _tower_port(),
-            InputPort("block", str, description="name of the block"),
-            InputPort("purpose", str, description="build or clear"),
-            OutputPort("wanted", bool, description="go on picking it"),
-        )
+    ports = ports_list(
+        _tower_port(),
+        InputPort("block", str, description="name of the block"),
+        InputPort("purpose", str, description="build or clear"),
+        OutputPort("wanted", bool, description="go on picking it"),
+    )
 
     def tick(self) -> NodeStatus:
         """Review; always SUCCESS."""
@@ -176,10 +168,7 @@ class ReviewChoice(SyncActionNode):
 class BelongsOnTop(ConditionNode):
     """Tells whether a block is the one that the tower needs now, wherever the block itself is."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(_tower_port(), InputPort("block", str, description="name of the block"))
+    ports = ports_list(_tower_port(), InputPort("block", str, description="name of the block"))
 
     def tick(self) -> NodeStatus:
         """SUCCESS if it is."""
@@ -193,20 +182,17 @@ class BelongsOnTop(ConditionNode):
 class TowerPlace(SceneAction):
     """Computes where a block goes on top of the tower."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _tower_port(),
-            InputPort("block", str, description="name of the block"),
-            InputPort(
-                "max_correction",
-                float,
-                default=0.004,
-                description="[m] by which a block may stand off the one below, towards the axis",
-            ),
-            OutputPort("target", PoseStamped, description="pose of the block's centre"),
-        )
+    ports = ports_list(
+        _tower_port(),
+        InputPort("block", str, description="name of the block"),
+        InputPort(
+            "max_correction",
+            float,
+            default=0.004,
+            description="[m] by which a block may stand off the one below, towards the axis",
+        ),
+        OutputPort("target", PoseStamped, description="pose of the block's centre"),
+    )
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Compute."""
@@ -219,27 +205,23 @@ class TowerPlace(SceneAction):
 class SampleFreeSpot(SceneAction):
     """Draws a spot on the table, away from all objects, the tower's place and the robot's base."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports; lengths in metres in the frame of the scene."""
-        return ports_list(
-            _tower_port(),
-            InputPort("object_name", str, description="object to put down"),
-            InputPort(
-                "area",
-                list[float],
-                default="0.3;0.65;-0.2;0.3",
-                description="x_min;x_max;y_min;y_max [m]",
-            ),
-            InputPort("reach", float, default=0.7, description="[m] from the base at most"),
-            InputPort(
-                "clearance", float, default=0.15, description="[m] between centres, and the tower"
-            ),
-            InputPort(
-                "base_clearance", float, default=0.35, description="[m] from the base at least"
-            ),
-            OutputPort("target", PoseStamped, description="pose of the object's centre"),
-        )
+    ports = ports_list(
+        _tower_port(),
+        InputPort("object_name", str, description="object to put down"),
+        InputPort(
+            "area",
+            list[float],
+            default="0.3;0.65;-0.2;0.3",
+            description="x_min;x_max;y_min;y_max [m]",
+        ),
+        InputPort("reach", float, default=0.7, description="[m] from the base at most"),
+        InputPort(
+            "clearance", float, default=0.15, description="[m] between centres, and the tower"
+        ),
+        InputPort("base_clearance", float, default=0.35, description="[m] from the base at least"),
+        OutputPort("target", PoseStamped, description="pose of the object's centre"),
+    )
+    """Lengths in metres in the frame of the scene."""
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Draw; fails where there is no room."""

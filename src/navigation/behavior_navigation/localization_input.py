@@ -16,45 +16,40 @@ from rclpy.node import Node
 
 from behavior_motion.planar_pose import Pose2D, yaw_of
 from behavior_navigation.rules.localization import Estimate
-from behavior_ros import QOS_SENSOR, AgeSince, MessageCache, ParameterSpec, seconds
+from behavior_ros import QOS_SENSOR, AgeSince, MessageCache, ParameterSpec, read_only, seconds
 
 NAME = "localization_result"
 
 LOCALIZATION_PARAMETERS = (
-    ParameterSpec(
+    read_only(
         f"{NAME}.rx_message",
         "localization/result",
         "topic of verdicts of the localizer; empty, for the safety gate only: none are needed",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         f"{NAME}.max_timeout",
         1.0,
         "[s] node time since a verdict's stamp up to which it counts; .inf: always",
         range=(1e-3, math.inf),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         f"{NAME}.message",
         "result",
         "type of the verdicts: behavior_msgs/LocalizationResult, or "
         "geometry_msgs/PoseWithCovarianceStamped (AMCL), good while its deviations are small",
         choices=("result", "pose"),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "max_position_deviation",
         0.5,
         "[m] standard deviation, along the worst direction, up to which a pose is good",
         range=(0.0, 1e3),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "max_heading_deviation",
         0.35,
         "[rad] standard deviation up to which a pose is good",
         range=(0.0, 1e3),
-        read_only=True,
     ),
     ParameterSpec("min_score", 0.0, "score below which a verdict counts as bad", range=(0.0, 1.0)),
 )

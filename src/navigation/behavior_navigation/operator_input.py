@@ -25,24 +25,22 @@ from behavior_navigation.velocity import (
     twist_of,
     velocity_parameter,
 )
-from behavior_ros import QOS_COMMAND, QOS_SENSOR, ParameterSpec
+from behavior_ros import QOS_COMMAND, QOS_SENSOR, ParameterSpec, read_only
 
 ATTENTION = 0.5
 """Part of the switch's timeout without a look at it after which its owner was deaf."""
 TIMEOUT = "deadman_switch_timeout_s"
 
 OPERATOR_PARAMETERS = (
-    ParameterSpec(
+    read_only(
         "rx_autonomy_mode_toggled",
         "autonomy/toggle",
         "topic (std_msgs/Empty) on which every message changes between manual and autonomous",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "rx_deadman_switch_heartbeat",
         "deadman/heartbeat",
         "topic of the deadman switch's heartbeats, best effort",
-        read_only=True,
     ),
     ParameterSpec(
         TIMEOUT,
@@ -51,44 +49,33 @@ OPERATOR_PARAMETERS = (
         "there is no switch",
         range=(-math.inf, 60.0),
     ),
-    ParameterSpec(
+    read_only(
         "deadman_latch",
         True,
         "a switch that was lost must be released and pressed again before the robot moves",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "deadman_message",
         "empty",
         "type of the heartbeats: std_msgs/Empty, sent while the switch is held, or "
         "sensor_msgs/Joy, whose button tells",
         choices=("empty", "joy"),
-        read_only=True,
     ),
-    ParameterSpec(
-        "deadman_button", 0, "index of the switch in Joy.buttons", range=(0, 255), read_only=True
-    ),
-    ParameterSpec(
+    read_only("deadman_button", 0, "index of the switch in Joy.buttons", range=(0, 255)),
+    read_only(
         "deadman_release_time_s",
         1.0,
         "[s] steady time without a heartbeat that counts as a release, if they are Empty",
         range=(0.0, 600.0),
-        read_only=True,
     ),
-    ParameterSpec(
-        "rx_teleoperation",
-        "cmd_vel_teleop",
-        "topic of the sticks' velocity commands",
-        read_only=True,
-    ),
+    read_only("rx_teleoperation", "cmd_vel_teleop", "topic of the sticks' velocity commands"),
     velocity_parameter("teleoperation_message", "the sticks' commands"),
-    ParameterSpec(
+    read_only(
         "teleoperation_timeout_s",
         0.5,
         "[s] steady time for which the sticks override the autonomy after a command that is not "
         "zero",
         range=(0.0, 60.0),
-        read_only=True,
     ),
 )
 """Parameters of whoever listens to the operator."""

@@ -55,8 +55,8 @@ from behavior_ros import (
     AgeSince,
     DiagnosticsPublisher,
     MessageCache,
-    ParameterSpec,
     declare_all,
+    read_only,
     run,
 )
 
@@ -75,41 +75,35 @@ EVERY_LEVEL = QoSProfile(
 PARAMETERS = (
     *OPERATOR_PARAMETERS,
     *LOCALIZATION_PARAMETERS,
-    ParameterSpec(
-        "rx_autonomous", "cmd_vel_nav", "topic of the autonomy's velocity commands", read_only=True
-    ),
+    read_only("rx_autonomous", "cmd_vel_nav", "topic of the autonomy's velocity commands"),
     velocity_parameter("autonomous_message", "the autonomy's commands"),
-    ParameterSpec("tx_velocity", "cmd_vel", "topic of the base's commands", read_only=True),
+    read_only("tx_velocity", "cmd_vel", "topic of the base's commands"),
     velocity_parameter("velocity_message", "the base's commands"),
-    ParameterSpec("base_frame", "base_link", "frame of stamped commands", read_only=True),
-    ParameterSpec(
+    read_only("base_frame", "base_link", "frame of stamped commands"),
+    read_only(
         "command_timeout_s",
         0.25,
         "[s] steady time without a command after which the base is stopped",
         range=(0.01, 10.0),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "executor_timeout_s",
         0.25,
         "[s] steady time without the planner's mode after which the executor counts as gone",
         range=(0.02, 10.0),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "realtime_priority",
         0,
         "priority of the process over ordinary ones (SCHED_FIFO, 1..99); 0: none. On a machine "
         "whose processors are busy, reactions in time need one",
         range=(0, 99),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "check_rate",
         100.0,
         "[Hz] steady rate at which timeouts are judged, and at which a stop is repeated",
         range=(50.0, 1000.0),
-        read_only=True,
     ),
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
 
-from behavior_ros import ParameterSpec
+from behavior_ros import ParameterSpec, read_only
 
 VELOCITY_TYPES: dict[str, type[Twist] | type[TwistStamped]] = {
     "twist": Twist,
@@ -18,9 +18,7 @@ VELOCITY_TYPES: dict[str, type[Twist] | type[TwistStamped]] = {
 
 def velocity_parameter(name: str, what: str) -> ParameterSpec:
     """The parameter that names the message type of velocity commands."""
-    return ParameterSpec(
-        name, "twist", f"message type of {what}", choices=tuple(VELOCITY_TYPES), read_only=True
-    )
+    return read_only(name, "twist", f"message type of {what}", choices=tuple(VELOCITY_TYPES))
 
 
 def twist_of(message: Any) -> Twist:

@@ -21,8 +21,6 @@ from behavior_recording.errors import RecordingError
 from behavior_recording.mcap_file import McapFile, Safe
 from behavior_recording.recording import Recording
 
-__all__ = ["BlackBox", "Limits", "merge"]
-
 SEGMENTS = 8
 """Files in which the time that is kept is cut."""
 _BEGUN = "begun"

@@ -19,8 +19,6 @@ from mcap.records import Channel, Chunk, ChunkIndex, Message, Schema
 from mcap.stream_reader import get_chunk_data_stream
 from mcap.summary import Summary
 
-__all__ = ["Chunks"]
-
 _HEAD = struct.Struct("<BQ")
 _MESSAGE = struct.Struct("<HIQQ")
 """Channel, sequence, log time, publish time [ns]; the data follow."""

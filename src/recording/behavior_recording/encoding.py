@@ -13,8 +13,6 @@ from mcap_ros2._dynamic import serialize_dynamic
 from behavior_recording.schemas import schema_text
 from behavior_tree.monitoring.tree_records import TreeRecord
 
-__all__ = ["encode", "record_values", "time_values"]
-
 
 def encode(message_type: str, values: Mapping[str, Any]) -> bytes:
     """A message in CDR.

@@ -6,8 +6,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["default_folder"]
-
 
 def default_folder() -> Path:
     """Where recordings go that nobody has named a place for."""

@@ -19,8 +19,6 @@ from mcap.writer import Writer
 from behavior_recording.errors import RecordingError
 from behavior_recording.schemas import schema_text
 
-__all__ = ["McapFile", "Safe"]
-
 PROFILE = "ros2"
 FORMAT = "1"
 """Version of the layout that docs/recording.md describes."""

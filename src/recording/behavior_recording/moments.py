@@ -14,8 +14,6 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.blackboard_changes import OMITTED
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["RecordedEntry", "RecordedRecord", "StatusChange", "TreeMoment"]
-
 _IDLE = NodeStatus.IDLE
 
 

@@ -14,8 +14,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["COMMAND"]
-
 _FINISH = 60.0
 """[s] that a recorder gets to complete its file."""
 _PR_SET_PDEATHSIG = 1

@@ -17,8 +17,6 @@ from behavior_recording.mcap_file import McapFile, Safe
 from behavior_recording.tree_channels import MessageSink, TreeChannels
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["Recorder", "Standing", "Target"]
-
 MOST_KEPT_RECORDS = 5_000
 """Records since the last full one that another file can begin with."""
 

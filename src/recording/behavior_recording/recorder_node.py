@@ -35,7 +35,7 @@ from behavior_recording.mcap_file import McapFile
 from behavior_recording.recorder import Recorder, Standing
 from behavior_recording.schemas import SchemaError, schema_text
 from behavior_recording.selection import Selection
-from behavior_ros import QOS_LATCHED, QOS_REQUESTS, ParameterSpec, declare_all, run
+from behavior_ros import QOS_LATCHED, QOS_REQUESTS, declare_all, read_only, run
 from behavior_ros.qos import QOS_KEPT_EVENTS
 
 LOOK_PERIOD = 0.5
@@ -47,24 +47,17 @@ AFTERMATH = 3.0
 _DEPTH = 1_000
 
 PARAMETERS = [
-    ParameterSpec(
-        "output", "", "file of the recording; empty: a new one in the folder", read_only=True
-    ),
-    ParameterSpec("folder", "", "for files without a name, and the black box", read_only=True),
-    ParameterSpec("images", False, "record pictures and point clouds too", read_only=True),
-    ParameterSpec(
+    read_only("output", "", "file of the recording; empty: a new one in the folder"),
+    read_only("folder", "", "for files without a name, and the black box"),
+    read_only("images", False, "record pictures and point clouds too"),
+    read_only(
         "black_box",
         0.0,
         "[min] that are kept in a ring of files instead of one; 0: all in one file",
         range=(0.0, 1440.0),
-        read_only=True,
     ),
-    ParameterSpec(
-        "black_box_size", 256, "[MB] of the ring at most", range=(8, 100_000), read_only=True
-    ),
-    ParameterSpec(
-        "stop_on_problem", False, "end the process if nothing can be written", read_only=True
-    ),
+    read_only("black_box_size", 256, "[MB] of the ring at most", range=(8, 100_000)),
+    read_only("stop_on_problem", False, "end the process if nothing can be written"),
 ]
 
 

@@ -30,15 +30,6 @@ from behavior_recording.tree_document import TreeDocument
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = [
-    "Gap",
-    "RecordedCommand",
-    "RecordedMessage",
-    "RecordedRun",
-    "Recording",
-    "Topic",
-]
-
 _STATUSES = {status.value: status for status in NodeStatus}
 _TREE = (names.TREE_STATE, names.TREE_RECORD)
 

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-__all__ = ["NAV2_LOG", "NAV2_LOG_TEXT", "SchemaError", "schema_text"]
-
 _LINE = "=" * 80
 _FIELD = re.compile(r"^\s*([A-Za-z][\w/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[a-zA-Z]\w*", re.MULTILINE)
 _PLAIN = {

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from behavior_recording import topics as names
 
-__all__ = ["Selection"]
-
 LARGE_TYPES = frozenset(
     f"sensor_msgs/msg/{name}" for name in ("Image", "CompressedImage", "PointCloud", "PointCloud2")
 )

@@ -38,8 +38,6 @@ from zstandard import ZstdError
 
 from behavior_recording.errors import RecordingError
 
-__all__ = ["TornReader", "complete", "is_whole", "scan"]
-
 MAGIC = b"\x89MCAP0\r\n"
 _HEAD = struct.Struct("<BQ")
 _LARGEST_RECORD = 1 << 30

@@ -18,8 +18,6 @@ from behavior_recording.tree_document import TreeDocument
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["MessageSink", "TreeChannels"]
-
 _NAMES = {status.value: status.name for status in NodeStatus}
 _FULL = {int(kind) for kind in RecordKind if kind.full}
 

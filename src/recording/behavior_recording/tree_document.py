@@ -11,8 +11,6 @@ from xml.etree import ElementTree
 from behavior_recording.errors import RecordingError
 from behavior_tree.rerun.recorded_tree import instance_name
 
-__all__ = ["RecordedNode", "TreeDocument"]
-
 _NOT_PORTS = ("name", "_uid", "_fullpath", "ID")
 
 

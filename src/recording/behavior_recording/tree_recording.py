@@ -26,8 +26,6 @@ from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.tree_records import RawTreeRecord, RecordKind, TreeRecords
 from behavior_tree.monitoring.uid_document import uid_document
 
-__all__ = ["TreeRecording"]
-
 STATE_PERIOD = 100
 """Ticks from one full state to the next."""
 

@@ -23,7 +23,7 @@ from behavior_ros.message_cache import AgeSince, MessageCache
 from behavior_ros.needs import Need, action_need, service_need, topic_need
 from behavior_ros.newest_entry import NewestEntry
 from behavior_ros.node_models import NodeModel, load_node_models
-from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all
+from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all, read_only
 from behavior_ros.qos import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
 from behavior_ros.remote_action import RemoteAction, RemoteActions, remote_actions
 from behavior_ros.remote_goal import End, GoalOutcome, RemoteGoal
@@ -83,6 +83,7 @@ __all__ = [
     "matrix_to_pose",
     "matrix_to_transform",
     "pose_to_matrix",
+    "read_only",
     "register_companion",
     "register_ros_nodes",
     "remote_actions",

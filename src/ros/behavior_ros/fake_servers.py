@@ -36,8 +36,6 @@ from behavior_ros.interfaces import InterfaceError, load_interface
 from behavior_tree import NodeStatus, TestNodeConfig
 from behavior_tree.testing import Part, Turns, read_rules, read_yaml
 
-__all__ = ["FakeServer", "FakeServers", "FakeTopic"]
-
 _KINDS = ("action", "service", "topic")
 
 

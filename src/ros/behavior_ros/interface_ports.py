@@ -34,7 +34,21 @@ class FieldPort:
     """Declaration of the port."""
 
 
-class InputPorts:
+class FieldPorts:
+    """Ports of a message."""
+
+    ports: list[FieldPort]
+
+    def infos(self) -> dict[str, PortInfo]:
+        """Return the declarations by name."""
+        return {entry.port: entry.info for entry in self.ports}
+
+    def names(self) -> set[str]:
+        """Return the names of the ports."""
+        return set(self.infos())
+
+
+class InputPorts(FieldPorts):
     """Fills a message from a node's input ports.
 
     Args:
@@ -63,10 +77,6 @@ class InputPorts:
             if name not in known:
                 raise ValueError(f"no port {name!r}: the ports are {', '.join(known) or 'none'}")
 
-    def names(self) -> set[str]:
-        """Return the names of the ports."""
-        return {entry.port for entry in self.ports}
-
     def read(self, node: TreeNode) -> Any:
         """Return the message that the node's ports describe.
 
@@ -88,7 +98,7 @@ class InputPorts:
         return message
 
 
-class OutputPorts:
+class OutputPorts(FieldPorts):
     """Writes a message's fields to a node's output ports.
 
     Args:
@@ -98,15 +108,11 @@ class OutputPorts:
     """
 
     def __init__(self, section: Section, role: str, taken: set[str]) -> None:
-        self.ports: list[FieldPort] = []
+        self.ports = []
         for field in section.fields:
             name = _free_name(field.port or field.name, role, taken)
             info = OutputPort(name, _port_type(field), description=field.description)
             self.ports.append(FieldPort(name, field, info))
-
-    def names(self) -> set[str]:
-        """Return the names of the ports."""
-        return {entry.port for entry in self.ports}
 
     def write(self, node: TreeNode, message: Any) -> None:
         """Write every field whose port is connected."""

@@ -14,8 +14,6 @@ import os
 from collections.abc import MutableMapping
 from pathlib import Path
 
-__all__ = ["PROFILE", "is_local", "match_transport"]
-
 PROFILE = Path(__file__).resolve().with_name("fastdds_loopback.xml")
 """The Fast DDS profile that binds to the loopback interface."""
 

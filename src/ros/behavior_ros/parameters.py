@@ -80,6 +80,17 @@ class ParameterSpec:
         return descriptor
 
 
+def read_only(
+    name: str,
+    default: Any,
+    description: str,
+    range: tuple[float, float] | None = None,
+    choices: Sequence[Any] | None = None,
+) -> ParameterSpec:
+    """A parameter that the node reads once, when it starts."""
+    return ParameterSpec(name, default, description, range, choices, read_only=True)
+
+
 def declare(node: Node, spec: ParameterSpec) -> Any:
     """Declare a parameter and return its value.
 

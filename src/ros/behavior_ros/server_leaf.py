@@ -56,7 +56,7 @@ class ServerLeaf(StatefulActionNode):
 
     @classmethod
     def _fields(cls) -> dict[str, PortInfo]:
-        return {entry.port: entry.info for group in cls.port_groups() for entry in group.ports}
+        return {name: info for group in cls.port_groups() for name, info in group.infos().items()}
 
     def ros_needs(self) -> list[Need]:
         """Return the need of the server, if its name is known before the tree is ticked."""

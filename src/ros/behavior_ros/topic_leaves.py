@@ -15,7 +15,6 @@ from behavior_ros.node_models import NodeModel
 from behavior_tree import (
     ConditionNode,
     NodeStatus,
-    PortInfo,
     StatefulActionNode,
     SyncActionNode,
     TreeNode,
@@ -30,18 +29,13 @@ class PublisherLeaf(SyncActionNode):
 
     hub: ClassVar[LeafHub]
     publisher: ClassVar[Any]
-    ports: ClassVar[InputPorts]
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return one port per field."""
-        return {entry.port: entry.info for entry in cls.ports.ports}
+    fields: ClassVar[InputPorts]
 
     def tick(self) -> NodeStatus:
         """Publish."""
         self.set_failure_reason("")
         try:
-            message = self.ports.read(self)
+            message = self.fields.read(self)
         except (ValueError, RuntimeError) as error:
             self.set_failure_reason(str(error))
             return NodeStatus.FAILURE
@@ -65,7 +59,7 @@ class Subscription:
     def __init__(self, hub: LeafHub, model: NodeModel) -> None:
         message_type, sections = load_interface(model.type, "msg")
         (section,) = inlined(sections, model.inline)
-        self.ports = OutputPorts(section, "message", set())
+        self.fields = OutputPorts(section, "message", set())
         self._hub, self._type, self._model = hub, message_type, model
         self._answers: WeakKeyDictionary[TreeNode, bool] = WeakKeyDictionary()
         """Whether a message was as asked for when these leaves looked last."""
@@ -90,7 +84,7 @@ class Subscription:
         self._answers[node] = fault is None
         message = self._cache.newest()
         if message is not None and self._cache.age() <= self._model.max_age:
-            self.ports.write(node, message)
+            self.fields.write(node, message)
         return fault
 
     def _fault(self) -> str | None:
@@ -113,11 +107,6 @@ class NewestMessageLeaf(ConditionNode):
 
     subscription: ClassVar[Subscription]
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return one port per field."""
-        return {entry.port: entry.info for entry in cls.subscription.ports.ports}
-
     def ros_needs(self) -> list[Need]:
         """Return the need of somebody who publishes."""
         return self.subscription.needs()
@@ -139,11 +128,6 @@ class WaitForMessageLeaf(StatefulActionNode):
     hub: ClassVar[LeafHub]
     subscription: ClassVar[Subscription]
     timeout: ClassVar[float]
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return one port per field."""
-        return {entry.port: entry.info for entry in cls.subscription.ports.ports}
 
     def ros_needs(self) -> list[Need]:
         """Return the need of somebody who publishes."""
@@ -169,6 +153,7 @@ def publisher_leaf(hub: LeafHub, model: NodeModel) -> type[PublisherLeaf]:
     """Return the leaf class of a topic to publish on."""
     message_type, sections = load_interface(model.type, "msg")
     (section,) = inlined(sections, model.inline)
+    fields = InputPorts(section, "message", model.defaults, model.required)
     return type(
         model.node,
         (PublisherLeaf,),
@@ -176,14 +161,20 @@ def publisher_leaf(hub: LeafHub, model: NodeModel) -> type[PublisherLeaf]:
             "__doc__": f"Publishes on {model.name} ({model.type}).",
             "hub": hub,
             "publisher": hub.publisher(message_type, model.name, latched=model.latched),
-            "ports": InputPorts(section, "message", model.defaults, model.required),
+            "fields": fields,
+            "ports": fields.infos(),
         },
     )
 
 
 def subscriber_leaf(hub: LeafHub, model: NodeModel) -> type[TreeNode]:
     """Return the leaf class of a topic to look at, or to wait for if the model has a timeout."""
-    contents: dict[str, Any] = {"hub": hub, "subscription": Subscription(hub, model)}
+    subscription = Subscription(hub, model)
+    contents: dict[str, Any] = {
+        "hub": hub,
+        "subscription": subscription,
+        "ports": subscription.fields.infos(),
+    }
     if model.timeout is None:
         contents["__doc__"] = f"Looks at the newest message of {model.name} ({model.type})."
         return type(model.node, (NewestMessageLeaf,), contents)

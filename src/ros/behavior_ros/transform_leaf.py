@@ -13,7 +13,6 @@ from behavior_tree import (
     NodeConfig,
     NodeStatus,
     OutputPort,
-    PortInfo,
     SyncActionNode,
     ports_list,
 )
@@ -22,18 +21,15 @@ from behavior_tree import (
 class LookUpFrame(SyncActionNode):
     """Writes the latest pose of a frame; FAILURE with the reason if it is not known."""
 
+    ports = ports_list(
+        InputPort("frame", str, description="frame that is looked for, like an object's name"),
+        InputPort("reference", str, "world", "frame in which the pose is given"),
+        OutputPort("pose", PoseStamped, description="[m] pose of the frame in the reference"),
+    )
+
     def __init__(self, name: str, config: NodeConfig, buffer: TransformBuffer) -> None:
         super().__init__(name, config)
         self._buffer = buffer
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("frame", str, description="frame that is looked for, like an object's name"),
-            InputPort("reference", str, "world", "frame in which the pose is given"),
-            OutputPort("pose", PoseStamped, description="[m] pose of the frame in the reference"),
-        )
 
     def tick(self) -> NodeStatus:
         """Look up."""

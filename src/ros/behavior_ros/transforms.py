@@ -24,15 +24,14 @@ from behavior_ros.builtin_transforms import (
     BuiltinTransformBuffer,
     StaticBuiltinTransformBroadcaster,
 )
-from behavior_ros.parameters import ParameterSpec, declare
+from behavior_ros.parameters import declare, read_only
 from behavior_ros.rotations import Matrix
 
-IMPLEMENTATION = ParameterSpec(
+IMPLEMENTATION = read_only(
     "transform_implementation",
     "auto",
     "Transforms from tf2_ros, from the builtin buffer, or auto: tf2_ros where it is importable",
     choices=("auto", "tf2_ros", "builtin"),
-    read_only=True,
 )
 
 

@@ -27,8 +27,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs
 
-__all__ = ["LOOPBACK_NAMES", "Admission", "Refused", "WebAccess", "new_token", "write_private"]
-
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 """What this machine is called in the address of a page on it."""
 

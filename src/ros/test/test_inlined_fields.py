@@ -24,7 +24,7 @@ class Echo(SyncActionNode):
 
     @classmethod
     def provided_ports(cls):
-        return {entry.port: entry.info for entry in (*INPUTS.ports, *OUTPUTS.ports)}
+        return INPUTS.infos() | OUTPUTS.infos()
 
     def tick(self):
         goal = INPUTS.read(self)
@@ -57,7 +57,7 @@ def test_fields_of_messages_within_messages_are_ports_that_are_read_and_written(
 
 
 def test_descriptions_and_constants_come_along():
-    ports = {entry.port: entry.info for entry in INPUTS.ports}
+    ports = INPUTS.infos()
     assert ports["object"].description == "name of an object or frame"
     assert ports["kind"].type["CYLINDER"] == SceneShape.CYLINDER
     assert ports["object"].required

@@ -7,7 +7,7 @@ from tracking_kit import at, seen
 
 from behavior_scene import ObjectLibrary, Tracker, library_from_dict
 from behavior_scene.detections import Defect
-from behavior_scene.tracking.doubles import Reports, same_thing
+from behavior_scene.tracking.doubles import Reports, same_object
 
 ANY = ObjectLibrary()
 
@@ -27,16 +27,16 @@ def reports(*places, size=(0.0, 0.0, 0.0), variance=1e-4):
 
 def test_reports_of_one_thing_are_as_near_as_their_noise():
     others = reports((0.05, 0, 0), (0.06, 0, 0))
-    assert same_thing(reports((0, 0, 0)), others).tolist() == [True, False]
+    assert same_object(reports((0, 0, 0)), others).tolist() == [True, False]
 
 
 def test_boxes_that_overlap_are_one_thing_and_a_ball_in_its_bowl_is_not():
     box = (0.1, 0.1, 0.1)
     beside = reports((0.045, 0, 0), (0.1, 0, 0), size=box, variance=1e-6)
     one = reports((0, 0, 0), size=box, variance=1e-6)
-    assert same_thing(one, beside).tolist() == [True, False]
+    assert same_object(one, beside).tolist() == [True, False]
     ball = reports((0, 0, 0), size=(0.04, 0.04, 0.04))
-    assert not same_thing(ball, reports((0, 0, 0), size=(0.2, 0.2, 0.08))).any()
+    assert not same_object(ball, reports((0, 0, 0), size=(0.2, 0.2, 0.08))).any()
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ class BaseController:
         self._wanted = np.zeros(3)
         self._twist = np.zeros(3)
         self._pose = np.zeros(3)
-        self._told = -math.inf
+        self._commanded = -math.inf
         self._time = 0.0
 
     @property
@@ -68,7 +68,7 @@ class BaseController:
             self._time = t
         finite = twist if np.isfinite(twist).all() else np.zeros(3)
         self._wanted = np.clip(finite * self._free, -self._max_velocity, self._max_velocity)
-        self._told = t
+        self._commanded = t
 
     def reset(self, pose: Array) -> None:
         """Stand at a pose at once; the world was reset."""
@@ -78,7 +78,7 @@ class BaseController:
     def step(self, t: float, pose: Array) -> tuple[Array, Array]:
         """Setpoints in the world at `t` [s] of pose and velocity, given where the base is."""
         dt, self._time = max(0.0, elapsed(t, self._time)), t
-        if elapsed(t, self._told) > COMMAND_LIFETIME:
+        if elapsed(t, self._commanded) > COMMAND_LIFETIME:
             self._wanted = np.zeros(3)
         most = self._max_acceleration * dt
         self._twist = self._twist + np.clip(self._wanted - self._twist, -most, most)

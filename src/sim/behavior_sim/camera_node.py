@@ -34,6 +34,7 @@ from behavior_ros import (
     ParameterSpec,
     create_static_transform_broadcaster,
     declare_all,
+    read_only,
     run,
     to_nanoseconds,
 )
@@ -51,8 +52,8 @@ _RETRY = 5.0
 """[s] of wall time before a drawing process that failed is started again."""
 
 PARAMETERS = [
-    ParameterSpec("world", "", "Name of the simulated world, or its YAML file.", read_only=True),
-    ParameterSpec("seed", 0, "Of the noise.", range=(0, 2**31 - 1), read_only=True),
+    read_only("world", "", "Name of the simulated world, or its YAML file."),
+    read_only("seed", 0, "Of the noise.", range=(0, 2**31 - 1)),
     ParameterSpec(
         "noise",
         "{}",

@@ -140,7 +140,7 @@ class Detector:
 
         Args:
             t: now [s].
-            poses: world_T_thing (4, 4) of everything.
+            poses: world_T_object (4, 4) of everything.
             visible: part of each thing that nothing hides, 0..1; of those not named: all.
         """
         found: list[Detection] = []

@@ -42,6 +42,7 @@ from behavior_ros import (
     create_static_transform_broadcaster,
     create_transform_broadcaster,
     declare_all,
+    read_only,
     run,
     seconds,
 )
@@ -93,7 +94,7 @@ robot that stands still is not one whose driver is gone."""
 _DEFAULTS = DetectorConfig()
 
 PARAMETERS = [
-    ParameterSpec("world", "", "Name of the simulated world, or its YAML file.", read_only=True),
+    read_only("world", "", "Name of the simulated world, or its YAML file."),
     ParameterSpec(
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
     ),
@@ -104,26 +105,20 @@ PARAMETERS = [
         " simulated time than it does on a robot; 0: speed counts.",
         range=(0.0, 1000.0),
     ),
-    ParameterSpec("seed", 0, "Of start state and noise.", range=(0, 2**31 - 1), read_only=True),
-    ParameterSpec(
-        "clock_rate", 50.0, "Of /clock [Hz, simulated].", range=(1.0, 500.0), read_only=True
-    ),
-    ParameterSpec(
-        "joint_state_rate", 50.0, "Of /joint_states [Hz].", range=(1.0, 500.0), read_only=True
-    ),
-    ParameterSpec(
+    read_only("seed", 0, "Of start state and noise.", range=(0, 2**31 - 1)),
+    read_only("clock_rate", 50.0, "Of /clock [Hz, simulated].", range=(1.0, 500.0)),
+    read_only("joint_state_rate", 50.0, "Of /joint_states [Hz].", range=(1.0, 500.0)),
+    read_only(
         "detections_by_cameras",
         False,
         "Whether /detections is left to cameras and a detector, instead of the truth with noise.",
-        read_only=True,
     ),
-    ParameterSpec("camera_rate", 10.0, "Of /detections [Hz].", range=(0.1, 100.0), read_only=True),
-    ParameterSpec(
+    read_only("camera_rate", 10.0, "Of /detections [Hz].", range=(0.1, 100.0)),
+    read_only(
         "state_rate",
         50.0,
         "Of /simulation/state, which cameras draw, while somebody listens [Hz].",
         range=(0.1, 100.0),
-        read_only=True,
     ),
     ParameterSpec(
         "position_noise",
@@ -177,9 +172,7 @@ PARAMETERS = [
         "What is different from the world's file from the next reset on: a JSON mapping of factors"
         " such as mass, friction, dropout (behavior_sim.variation); empty: nothing.",
     ),
-    ParameterSpec(
-        "recording", "", "File that the motion is recorded to; empty: not.", read_only=True
-    ),
+    read_only("recording", "", "File that the motion is recorded to; empty: not."),
 ]
 _DETECTOR = {
     "position_noise": "position_noise",

@@ -280,7 +280,7 @@ class World:
     # -- what can be seen ---------------------------------------------------------------------
 
     def visible_pose(self, name: str) -> Pose:
-        """world_T_thing (4, 4) of the middle of something's shape.
+        """world_T_object (4, 4) of the middle of something's shape.
 
         How a sphere is turned cannot be seen: it counts as upright.
         """
@@ -294,7 +294,7 @@ class World:
         return placed
 
     def visible_poses(self) -> dict[str, Pose]:
-        """world_T_thing (4, 4) of everything that can be seen."""
+        """world_T_object (4, 4) of everything that can be seen."""
         return {name: self.visible_pose(name) for name in self.visible_objects}
 
     def visible_velocity(self, name: str) -> NDArray[np.float64]:

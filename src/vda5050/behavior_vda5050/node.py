@@ -34,6 +34,7 @@ from behavior_ros import (
     ParameterError,
     ParameterSpec,
     declare_all,
+    read_only,
     run,
 )
 from behavior_ros.closing import register_closable
@@ -82,20 +83,14 @@ STEP = 0.1
 
 def _parameters() -> list[ParameterSpec]:
     def text(name: str, default: str, description: str) -> ParameterSpec:
-        return ParameterSpec(name, default, description, read_only=True)
+        return read_only(name, default, description)
 
     def number(name: str, default: float, description: str, high: float) -> ParameterSpec:
-        return ParameterSpec(name, default, description, range=(0.0, high), read_only=True)
+        return read_only(name, default, description, range=(0.0, high))
 
     return [
         text("host", "localhost", "host of the MQTT broker"),
-        ParameterSpec(
-            "port",
-            0,
-            "of the broker; 0: 8883 with TLS, 1883 without",
-            range=(0, 65535),
-            read_only=True,
-        ),
+        read_only("port", 0, "of the broker; 0: 8883 with TLS, 1883 without", range=(0, 65535)),
         text("username", "", "for the broker; empty: none"),
         text(
             "password_file",
@@ -103,7 +98,7 @@ def _parameters() -> list[ParameterSpec]:
             "file with the password in its first line, readable by its owner alone; empty: the "
             f"environment variable {PASSWORD_VARIABLE}, if it is set",
         ),
-        ParameterSpec("tls", False, "encrypt the connection", read_only=True),
+        read_only("tls", False, "encrypt the connection"),
         text("ca_file", "", "certificates that the broker's is checked by; empty: the system's"),
         text("certificate_file", "", "the vehicle's certificate; empty: it shows none"),
         text("key_file", "", "its private key; empty: it stands in certificate_file"),
@@ -111,21 +106,17 @@ def _parameters() -> list[ParameterSpec]:
         text("serial_number", "robot", "fourth part of the topics"),
         text("interface_name", "uagv", "first part of the topics"),
         text("frame", "map", "frame in which node positions are given"),
-        ParameterSpec(
-            "behaviors",
-            [""],
-            "actions of orders that run a mission, as 'actionType=mission'",
-            read_only=True,
+        read_only(
+            "behaviors", [""], "actions of orders that run a mission, as 'actionType=mission'"
         ),
         number("state_period", 5.0, "[s] between two states while nothing changes", 30.0),
         number("visualization_period", 0.0, "[s] between two visualizations; 0: none", 30.0),
         number("node_tolerance", 0.5, "[m] at which a node without a deviation is reached", 100.0),
-        ParameterSpec(
+        read_only(
             "localization_timeout",
             2.0,
             "[s] for which results of the localization and odometry count",
             range=(0.01, 60.0),
-            read_only=True,
         ),
         text("series_name", "behavior_suite", "for the factsheet"),
         number("length", 0.6, "[m] of the vehicle, for the factsheet", 50.0),

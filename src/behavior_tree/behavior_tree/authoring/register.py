@@ -6,8 +6,6 @@ from __future__ import annotations
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.nodes.authoring import AUTHORING_NODES
 
-__all__ = ["register_authoring_nodes"]
-
 
 def register_authoring_nodes(factory: BehaviorTreeFactory) -> None:
     """Let a factory know the nodes of concurrent layering; nothing happens if it does already.

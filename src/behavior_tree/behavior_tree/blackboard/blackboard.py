@@ -24,8 +24,6 @@ from behavior_tree.blackboard.conversion import TypeRegistry, accepts, type_name
 from behavior_tree.blackboard.rules_4_8 import set_value
 from behavior_tree.errors import BlackboardError, ConversionError, LogicError
 
-__all__ = ["Blackboard", "Entry"]
-
 _NUMBERS = (int, float)
 
 

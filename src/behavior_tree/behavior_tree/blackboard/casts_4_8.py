@@ -12,8 +12,6 @@ from typing import Any
 from behavior_tree.blackboard.number_text import leading_double, leading_long
 from behavior_tree.errors import ConversionError
 
-__all__ = ["to_bool", "to_double", "to_int32", "to_int64", "to_text", "to_unsigned"]
-
 _EXACT = 2**53
 _INT32 = 2**31
 _INT64 = 2**63

@@ -26,8 +26,6 @@ from behavior_tree.blackboard.number_text import leading_double
 from behavior_tree.blackboard.queue_types import QUEUE_TYPES, SharedQueue
 from behavior_tree.errors import ConversionError
 
-__all__ = ["TypeRegistry", "Unsigned", "is_true", "register_converter", "type_name"]
-
 Converter = Callable[[str], Any]
 
 _BOOLS = {"1": True, "true": True, "TRUE": True, "True": True}

@@ -17,8 +17,6 @@ from typing import Any
 
 from behavior_tree.errors import ConversionError, LogicError
 
-__all__ = ["JsonTypes", "register_json_type"]
-
 TYPE_KEY = "__type"
 
 

@@ -8,8 +8,6 @@ import re
 
 from behavior_tree.errors import ConversionError
 
-__all__ = ["leading_double", "leading_long"]
-
 _SPACE = " \t\n\v\f\r"
 _LONG = re.compile(rf"[{_SPACE}]*[+-]?[0-9]+")
 _DOUBLE = re.compile(

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declaration of ports, and the meaning of what stands in their XML attributes.
 
-A node class declares its ports in ``provided_ports()``::
+A node class declares its ports::
 
-    @classmethod
-    def provided_ports(cls):
-        return ports_list(
-            InputPort("target", str, description="object to grasp"),
-            InputPort("speed", float, default=0.5, description="fraction of the limit, 0..1"),
-            OutputPort("grasp", Grasp, description="the pose that was chosen"),
-        )
+    ports = ports_list(
+        InputPort("target", str, description="object to grasp"),
+        InputPort("speed", float, default=0.5, description="fraction of the limit, 0..1"),
+        OutputPort("grasp", Grasp, description="the pose that was chosen"),
+    )
+
+or, as in BehaviorTree.CPP, returns them from its class method ``provided_ports()``.
 
 An input without ``default`` is mandatory; ``default=None`` makes it optional without a value.
 """
@@ -25,8 +25,6 @@ from typing import Any
 
 from behavior_tree.basic_types import PortDirection
 from behavior_tree.errors import LogicError
-
-__all__ = ["BidirectionalPort", "InputPort", "OutputPort", "PortInfo", "PortsList", "ports_list"]
 
 RESERVED_ATTRIBUTES = frozenset(
     {"ID", "name", "_autoremap", "_failureIf", "_successIf", "_skipIf", "_while"}
@@ -102,7 +100,7 @@ def BidirectionalPort(
 
 
 def ports_list(*ports: PortInfo) -> PortsList:
-    """Collect ports into the dictionary that ``provided_ports()`` returns; refuses duplicates."""
+    """Collect ports into the dictionary ``ports`` of a node class; refuses duplicates."""
     result: PortsList = {}
     for port in ports:
         if port.name in result:

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, ClassVar
 
-__all__ = ["QUEUE_TYPES", "SharedQueue"]
-
 
 class SharedQueue(deque[Any]):
     """Items still to be looped over; nodes that share it take items from each other."""

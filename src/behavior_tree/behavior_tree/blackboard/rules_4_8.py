@@ -17,16 +17,6 @@ from behavior_tree.errors import LogicError
 if TYPE_CHECKING:
     from behavior_tree.blackboard.blackboard import Blackboard, Entry
 
-__all__ = [
-    "ANY",
-    "Int64",
-    "copy_into",
-    "is_bare",
-    "origin_of",
-    "parse_for",
-    "set_value",
-]
-
 _INT32 = 2**31
 
 

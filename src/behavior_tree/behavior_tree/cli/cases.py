@@ -26,8 +26,6 @@ from behavior_tree.testing.reports import cobertura_xml, coverage_table, junit_x
 from behavior_tree.testing.tree_under_test import MakeFactory
 from behavior_tree.xml.files import replace_file
 
-__all__ = ["add_test", "test_trees"]
-
 
 def add_test(add: Callable[..., argparse.Action]) -> None:
     """Add the arguments of the verb."""
@@ -91,11 +89,11 @@ def _run_all(
             file, make=make, coverage=coverage, chosen=chosen, update=options.update
         ):
             results[file.file].append(result)
-            _tell(file.file, result, story=options.story)
+            _print_result(file.file, result, story=options.story)
     return results, coverage
 
 
-def _tell(file: Path, result: CaseResult, *, story: bool) -> None:
+def _print_result(file: Path, result: CaseResult, *, story: bool) -> None:
     explored = f" ({result.explored} runs with faults)" if result.explored else ""
     verdict = "FAILED" if result.failures else "passed"
     print(f"{verdict}  {file}: {result.case.name}{explored}")

@@ -15,8 +15,6 @@ from behavior_tree.placeholders import register_models
 from behavior_tree.stand_ins import Extend, make_factory
 from behavior_tree.xml.loader import NO_SUCH_TREE, Loader
 
-__all__ = ["find_problems", "report"]
-
 
 def find_problems(
     files: Sequence[Path],

@@ -45,8 +45,6 @@ from behavior_tree.xml.migrate import migrate
 from behavior_tree.xml.schema import write_tree_xsd
 from behavior_tree.xml.writer import write_tree_nodes_model_xml
 
-__all__ = ["add_commands", "main"]
-
 _EPILOG = """\
 Node types that no program registers here are taken from the <TreeNodesModel> of the files; a
 program's own come in with --register module:function.

@@ -11,8 +11,6 @@ from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.importing import export_ihmc, import_groot, import_ihmc
 from behavior_tree.xml.files import replace_file
 
-__all__ = ["add_export", "add_import", "export_tree", "import_tree"]
-
 Add = Callable[..., argparse.Action]
 
 

@@ -12,8 +12,6 @@ from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import resolve_type
 
-__all__ = ["Drawn", "drawn_trees", "text_lines"]
-
 _COLOURS = {
     NodeStatus.RUNNING: "33",
     NodeStatus.SUCCESS: "32",

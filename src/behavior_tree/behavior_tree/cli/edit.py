@@ -17,8 +17,6 @@ from behavior_tree.sharing.identified import State, first_state
 from behavior_tree.sharing.operations import changed
 from behavior_tree.xml.edit import XmlEditor
 
-__all__ = ["OPERATIONS", "add_edit", "add_operation", "edit_file", "operation_from"]
-
 OPERATIONS = {
     "set": "NODE NAME=TEXT ...",
     "unset": "NODE NAME ...",

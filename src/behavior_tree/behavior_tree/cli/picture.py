@@ -17,8 +17,6 @@ from behavior_tree.cli.drawing import Drawn
 from behavior_tree.svg import svg_document
 from behavior_tree.xml.escape import escape
 
-__all__ = ["svg_picture"]
-
 _FILL = {
     "control": "#dbe7fb",
     "decorator": "#e9defa",

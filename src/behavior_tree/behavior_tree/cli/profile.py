@@ -10,8 +10,6 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
 
-__all__ = ["Profile"]
-
 
 class Profile:
     """Counts and times the ticks of all nodes of a tree, children included."""

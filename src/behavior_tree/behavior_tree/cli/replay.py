@@ -17,8 +17,6 @@ from behavior_tree.nodes.builtin_nodes import builtin_manifests
 from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.elements import resolve_type
 
-__all__ = ["Replay", "Step"]
-
 
 @dataclass(frozen=True)
 class Step:

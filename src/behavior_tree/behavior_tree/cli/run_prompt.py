@@ -13,8 +13,6 @@ from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.run_control import RunCommands, RunControl, commands
 
-__all__ = ["HELP", "RunPrompt"]
-
 RUNNING = NodeStatus.RUNNING
 HELP = f"""\
 {commands.HELP}

@@ -8,8 +8,6 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["TimeIsUpError", "time_limit"]
-
 _LEAST, _MOST = 1e-6, 1e9
 """What a timer can be set to [s]: 0 would mean none."""
 

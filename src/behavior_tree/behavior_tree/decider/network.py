@@ -22,8 +22,6 @@ from behavior_tree.nodes.decider import DECIDER_NODES
 from behavior_tree.xml.escape import escape
 from behavior_tree.xml.writer import manifest_lines
 
-__all__ = ["Network"]
-
 _QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 
 

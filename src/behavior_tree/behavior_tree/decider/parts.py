@@ -16,27 +16,6 @@ from behavior_tree.kernel.node import TreeNode
 from behavior_tree.nodes.decider import RLDS, Action, Case, Decider, Decision, Rd, Transition
 from behavior_tree.nodes.decider.instant import Instant
 
-__all__ = [
-    "Part",
-    "action",
-    "atomic",
-    "call",
-    "case",
-    "decider",
-    "lock",
-    "node",
-    "rd",
-    "repeat",
-    "rlds",
-    "run_for",
-    "sequence",
-    "state",
-    "state_machine",
-    "transition",
-    "wait",
-    "write_context",
-]
-
 Condition = str | Callable[[Any], object] | None
 """A script; a function of the context; None: nothing is asked."""
 Port = str | float | bool | NodeStatus

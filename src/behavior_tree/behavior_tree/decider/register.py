@@ -6,8 +6,6 @@ from __future__ import annotations
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.nodes.decider import DECIDER_NODES
 
-__all__ = ["register_decider_nodes"]
-
 
 def register_decider_nodes(factory: BehaviorTreeFactory) -> None:
     """Let a factory know the nodes of decider networks; nothing happens if it does already.

@@ -10,8 +10,6 @@ from typing import Any
 
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, TreeNode
 
-__all__ = ["exchange_children"]
-
 
 def exchange_children(parent: TreeNode, children: list[TreeNode]) -> None:
     """Give ``parent`` other children; those that stay keep their status, and the parent its place

@@ -10,8 +10,6 @@ from behavior_tree.kernel.leaf import LeafNode
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.xml.document import Element, Source
 
-__all__ = ["describe", "element"]
-
 _LIVE = Source("<live tree>", b"")
 
 Children = Mapping[TreeNode, list["TreeNode | Element"]]

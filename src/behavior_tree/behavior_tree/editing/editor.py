@@ -29,8 +29,6 @@ from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.files import replace_file
 from behavior_tree.xml.key_types import type_conflict, types_agree
 
-__all__ = ["ManyChanges", "NodeReference", "TreeEditor"]
-
 NodeReference = TreeNode | str | int
 """A node of the tree, its full path, or its uid."""
 

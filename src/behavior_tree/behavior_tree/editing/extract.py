@@ -23,8 +23,6 @@ from behavior_tree.xml.edit import XmlEditor, element_text
 from behavior_tree.xml.elements import IS_CONDITION, autoremaps, below, resolve_type, subtree_ports
 from behavior_tree.xml.list_elements import names_of
 
-__all__ = ["duplicate", "extract", "inline"]
-
 
 def duplicate(files: TreeFiles, node: NodeName, name: str = "") -> None:
     """Put a copy of a node, and of all in it, behind it; or of a tree behind that.

@@ -18,8 +18,6 @@ from behavior_tree.xml.document import Element
 from behavior_tree.xml.edit import Address, TagRewrite, XmlEditor, element_text
 from behavior_tree.xml.elements import node_path
 
-__all__ = ["Pairing", "merge"]
-
 
 def merge(base: bytes, mine: bytes, theirs: bytes, file: str) -> bytes:
     """``theirs`` with what ``mine`` changed in ``base``.

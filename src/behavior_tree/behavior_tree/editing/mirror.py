@@ -24,8 +24,6 @@ from behavior_tree.script.lexer import tokenize
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import below, resolve_type
 
-__all__ = ["XZ_PLANE", "MirrorPlane", "mirror"]
-
 _KINDS = {
     "Pose": "pose",
     "PoseStamped": "pose",

@@ -20,17 +20,6 @@ from behavior_tree.xml.jumps import JumpChecks
 from behavior_tree.xml.list_elements import LISTS, ListElements, names_of
 from behavior_tree.xml.loader import TreeDefinition
 
-__all__ = [
-    "Link",
-    "NodeName",
-    "Place",
-    "References",
-    "Rewrites",
-    "Use",
-    "label_of",
-    "renamed_text",
-]
-
 NodeName = str | tuple[Path, Address]
 """How a node is called: its path, as much of its end as is unique, or where it stands."""
 

@@ -11,8 +11,6 @@ from behavior_tree.nodes.authoring.order import listed
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import autoremaps, below
 
-__all__ = ["check_meanings", "rename_entry", "rename_node", "rename_tree"]
-
 
 def rename_node(files: TreeFiles, node: NodeName, name: str) -> None:
     """Give a node another name, and follow it in ``execute_after``, ``to`` and ``of``.

@@ -16,8 +16,6 @@ from behavior_tree.xml.edit import Address, XmlEditor
 from behavior_tree.xml.files import read_document, replace_file
 from behavior_tree.xml.loader import DocumentSet
 
-__all__ = ["Editors", "TreeFiles", "merged_files"]
-
 Editors = Mapping[Path, XmlEditor]
 """The documents of one step, by file."""
 

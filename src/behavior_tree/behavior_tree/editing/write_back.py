@@ -23,8 +23,6 @@ from behavior_tree.xml.document import Element, Source
 from behavior_tree.xml.edit import Address, XmlEditor, element_text
 from behavior_tree.xml.version3 import is_version_3
 
-__all__ = ["edited_documents", "longest_rise"]
-
 
 def edited_documents(tree: Tree) -> dict[str, bytes]:
     """New contents of the documents that differ from the tree, by file name.

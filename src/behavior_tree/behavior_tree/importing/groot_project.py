@@ -15,8 +15,6 @@ from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.importing.imported import Imported
 from behavior_tree.xml.document import parse_xml
 
-__all__ = ["import_groot"]
-
 
 def import_groot(path: Path, target: Path) -> Imported:
     """Make the tree file of a project.

@@ -13,8 +13,6 @@ from behavior_tree.importing.ihmc_fields import of_text, type_name
 from behavior_tree.importing.ihmc_json import Number, Object, compact, parse, write_behavior
 from behavior_tree.xml.document import parse_xml
 
-__all__ = ["NOTHING", "digest", "export_ihmc", "ruled"]
-
 NOTHING = "nothing"
 """Mark of what is not in a behaviour: the child of an empty list, a Step around a list."""
 _NOT_PORTS = ("name", "ID", "nominal_duration")

@@ -9,8 +9,6 @@ from typing import Any
 
 from behavior_tree.importing.ihmc_json import Number, Object, compact, parse
 
-__all__ = ["KEPT_APART", "kind_of", "modern", "of_text", "to_text", "type_name"]
-
 KEPT_APART = ("type", "name", "notes", "children", "executeAfterAction")
 """Fields of nodes that are no ports."""
 

@@ -28,8 +28,6 @@ from behavior_tree.importing.ihmc_json import (
 from behavior_tree.importing.ihmc_nodes import HARD_CODED, IhmcNode, read_nodes
 from behavior_tree.importing.imported import Imported
 
-__all__ = ["import_ihmc"]
-
 _PORT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MOST_FILES = 200

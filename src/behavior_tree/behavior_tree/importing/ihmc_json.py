@@ -12,8 +12,6 @@ from typing import Any
 
 from behavior_tree.errors import BehaviorTreeError
 
-__all__ = ["Number", "Object", "compact", "parse", "read_behavior", "write_behavior"]
-
 Object = dict[str, Any]
 LARGEST = 16 * 1024 * 1024
 """Bytes of a file."""

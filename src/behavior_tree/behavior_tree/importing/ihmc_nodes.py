@@ -16,14 +16,12 @@ from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.importing.ihmc_fields import kind_of
 from behavior_tree.importing.ihmc_json import Object
 
-__all__ = ["LISTS", "IhmcNode", "read_nodes"]
-
 LISTS = ("Sequence", "Root", "Basic", "Fallback")
 """Kinds that have children and mean something by themselves."""
 HARD_CODED = ("DoorTraversal", "BuildingExploration", "TrashCanInteraction", "AI2R")
 """Kinds that have children and a program of their own."""
 _RESERVED = ("previous", "beginning", "gosub", "")
-Tell = Callable[[str], None]
+Warn = Callable[[str], None]
 
 
 @dataclass(eq=False)
@@ -63,8 +61,8 @@ class IhmcNode:
             yield from child.all()
 
 
-def read_nodes(json: Object, tell: Tell) -> IhmcNode:
-    """The nodes of a file; ``tell`` is given what cannot be carried over.
+def read_nodes(json: Object, warn: Warn) -> IhmcNode:
+    """The nodes of a file; ``warn`` is given what cannot be carried over.
 
     Raises:
         BehaviorTreeError: a node lacks what every node has
@@ -73,10 +71,10 @@ def read_nodes(json: Object, tell: Tell) -> IhmcNode:
     _name_apart(root)
     for node in root.all():
         if node.kind == "Fallback":
-            _split(node, tell)
+            _split(node, warn)
     earlier: list[IhmcNode] = []
     for node in root.all():
-        _order(node, earlier, tell)
+        _order(node, earlier, warn)
         earlier.append(node)
     return root
 
@@ -113,7 +111,7 @@ def _name_apart(root: IhmcNode) -> None:
             child.name = name
 
 
-def _split(node: IhmcNode, tell: Tell) -> None:
+def _split(node: IhmcNode, warn: Warn) -> None:
     """What is tried is the first child and those that begin with it; the others are the catch."""
     children, tried = node.children, 1
     while tried < len(children) and _begins_with(children[tried], node):
@@ -124,7 +122,7 @@ def _split(node: IhmcNode, tell: Tell) -> None:
             child.parent = node.catch
         node.children = children[:tried]
     else:
-        tell(f"'{node.name}': nothing is done when it fails, so it is a plain list")
+        warn(f"'{node.name}': nothing is done when it fails, so it is a plain list")
 
 
 def _begins_with(child: IhmcNode, fallback: IhmcNode) -> bool:
@@ -133,41 +131,41 @@ def _begins_with(child: IhmcNode, fallback: IhmcNode) -> bool:
     return not child.is_list and after != "Previous" and after not in inside
 
 
-def _order(node: IhmcNode, earlier: list[IhmcNode], tell: Tell) -> None:
+def _order(node: IhmcNode, earlier: list[IhmcNode], warn: Warn) -> None:
     """What a node waits for."""
     if node.parent is None or node.kind in ("Catch", "File") or node.is_list:
         return
     wanted = node.json.get("executeAfterAction")
     if wanted is None:
-        _legacy(node, tell)
+        _legacy(node, warn)
     elif wanted == "Beginning":
         node.is_first = True
         if node.parent.parent is not None:
-            tell(f"'{node.name}' begins with its list '{node.parent.name}', not with the whole")
+            warn(f"'{node.name}' begins with its list '{node.parent.name}', not with the whole")
     elif wanted != "Previous":
         found = next((each for each in reversed(earlier) if each.said_name == wanted), None)
         if found is None:
-            tell(f"'{node.name}' comes after '{wanted}', which no node before it in this file is")
+            warn(f"'{node.name}' comes after '{wanted}', which no node before it in this file is")
         else:
-            _after(node, found, tell)
+            _after(node, found, warn)
 
 
-def _after(node: IhmcNode, found: IhmcNode, tell: Tell) -> None:
+def _after(node: IhmcNode, found: IhmcNode, warn: Warn) -> None:
     parent, path = node.parent, [found, *found.above()]
     assert parent is not None
     if found in node.above():
         node.is_first = True
         if found is not parent:
-            tell(f"'{node.name}' begins with its list '{parent.name}', not with '{found.name}'")
+            warn(f"'{node.name}' begins with its list '{parent.name}', not with '{found.name}'")
         return
     own = next((each for each in path if each.parent is parent), None)
     if own is not None:
         node.after = [own.name]
         if own is not found or own.is_list:
-            tell(f"'{node.name}' waits for the whole of '{own.name}'")
+            warn(f"'{node.name}' waits for the whole of '{own.name}'")
         return
     node.is_first = True
-    tell(f"'{node.name}' begins with its list '{parent.name}', which waits for '{found.name}'")
+    warn(f"'{node.name}' begins with its list '{parent.name}', which waits for '{found.name}'")
     for group in node.above():
         outer = next((each for each in path if each.parent is group.parent), None)
         if outer is not None and group.parent is not None and group.kind != "Catch":
@@ -177,7 +175,7 @@ def _after(node: IhmcNode, found: IhmcNode, tell: Tell) -> None:
             return
 
 
-def _legacy(node: IhmcNode, tell: Tell) -> None:
+def _legacy(node: IhmcNode, warn: Warn) -> None:
     """Older files say of a node that the next one begins with it."""
     assert node.parent is not None
     nodes = node.parent.children

@@ -17,13 +17,6 @@ from behavior_tree.blackboard.blackboard import Blackboard, Entry
 from behavior_tree.errors import BehaviorTreeError, BlackboardError, ConversionError
 from behavior_tree.kernel.tree import Tree
 
-__all__ = [
-    "export_blackboard_to_json",
-    "export_tree_to_json",
-    "import_blackboard_from_json",
-    "import_tree_from_json",
-]
-
 
 def export_blackboard_to_json(blackboard: Blackboard) -> dict[str, Any]:
     """Local entries of a blackboard, by key, as data that `json.dumps` takes. May be called while

@@ -20,8 +20,6 @@ from behavior_tree.shown_text import shorten
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
 
-__all__ = ["PORT_IN_NAME", "claiming"]
-
 PORT_IN_NAME = re.compile(r"\{(\w+)\}")
 """In the name of what a node commands: stands for what that port holds."""
 RUNNING = NodeStatus.RUNNING

@@ -11,8 +11,6 @@ from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.quirks import Quirks
 from behavior_tree.script import Script, compile_script
 
-__all__ = ["Conditions"]
-
 _BEFORE = (
     ("_failureIf", NodeStatus.FAILURE),
     ("_successIf", NodeStatus.SUCCESS),

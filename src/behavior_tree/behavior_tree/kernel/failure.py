@@ -15,9 +15,7 @@ from behavior_tree.errors import FailureReason
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
 
-__all__ = ["LONGEST_REASON", "bounded", "explain", "of_attempts"]
-
-_TOLD = 5
+_SHOWN = 5
 """Most reasons of children that a text repeats; `FailureReason.causes` has all."""
 LONGEST_REASON = 400
 """Characters of what one node gave as its reason; of a longer one the middle is left out, so that
@@ -51,9 +49,9 @@ def of_attempts(path: str, first: FailureReason, last: FailureReason) -> Failure
 
 def _listed(causes: tuple[FailureReason, ...]) -> str:
     """The first causes and the last one; the one that began it and the one that ended it."""
-    if len(causes) <= _TOLD:
+    if len(causes) <= _SHOWN:
         return "; ".join(map(str, causes))
-    head, omitted = causes[: _TOLD - 1], len(causes) - _TOLD
+    head, omitted = causes[: _SHOWN - 1], len(causes) - _SHOWN
     return "; ".join([*map(str, head), f"and {omitted} more", str(causes[-1])])
 
 

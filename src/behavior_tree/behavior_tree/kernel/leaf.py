@@ -10,18 +10,6 @@ from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig, TreeNode
 
-__all__ = [
-    "ActionNodeBase",
-    "ConditionNode",
-    "LeafNode",
-    "SimpleActionNode",
-    "SimpleConditionNode",
-    "SimpleStatefulActionNode",
-    "StatefulActionNode",
-    "SyncActionNode",
-    "callback_result",
-]
-
 TickFunction = Callable[[TreeNode], NodeStatus]
 
 _NAMES = {status.name: status for status in NodeStatus if status is not IDLE}

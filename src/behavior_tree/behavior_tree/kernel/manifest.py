@@ -12,8 +12,6 @@ from behavior_tree.basic_types import NodeType, PortDirection
 from behavior_tree.blackboard.ports import PortInfo
 from behavior_tree.kernel.node import NodeConfig, TreeNode
 
-__all__ = ["NodeBuilder", "TreeNodeManifest"]
-
 NodeBuilder = Callable[[str, NodeConfig], TreeNode]
 """Makes a node from its name and configuration."""
 

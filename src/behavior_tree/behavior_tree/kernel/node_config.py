@@ -10,8 +10,6 @@ from behavior_tree.blackboard.ports import PortInfo
 from behavior_tree.kernel.conditions import Conditions
 from behavior_tree.kernel.runtime import TreeRuntime
 
-__all__ = ["NodeConfig", "NodeName"]
-
 
 class NodeName(str):
     """A name that may be called: ``node.name() == node.name``."""

@@ -33,8 +33,6 @@ from behavior_tree.kernel.conditions import Conditions
 from behavior_tree.kernel.node_state import PostTickHook, PreTickHook, Tick
 from behavior_tree.kernel.port_access import PortAccess
 
-__all__ = ["NodeKernel", "select_kernels", "stores_status"]
-
 IDLE = NodeStatus.IDLE
 RUNNING = NodeStatus.RUNNING
 SUCCESS = NodeStatus.SUCCESS

@@ -17,8 +17,6 @@ from behavior_tree.kernel.runtime import TreeRuntime
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
 
-__all__ = ["NodeState", "PostTickHook", "PreTickHook", "Tick"]
-
 Tick = Callable[[Any], NodeStatus]
 """Function that ticks the node it is given."""
 PreTickHook = Callable[["TreeNode"], NodeStatus]

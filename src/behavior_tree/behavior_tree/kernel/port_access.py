@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus, PortDirection
 from behavior_tree.blackboard.ports import PortInfo, pointer_key
 from behavior_tree.errors import ConversionError, PortError
 from behavior_tree.kernel.node_state import NodeState
-
-__all__ = ["PortAccess"]
 
 _ABSENT: Any = object()
 
@@ -22,10 +20,13 @@ class PortAccess(NodeState):
 
     __slots__ = ()
 
+    ports: ClassVar[dict[str, PortInfo]] = {}
+    """Ports of this class; see `behavior_tree.blackboard.ports`."""
+
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports of this class; see `behavior_tree.blackboard.ports`."""
-        return {}
+        """Ports of this class, for those that are known only when it is used."""
+        return cls.ports
 
     def get_input(self, name: str, default: Any = _ABSENT) -> Any:
         """Value of an input port, converted to the port's type.

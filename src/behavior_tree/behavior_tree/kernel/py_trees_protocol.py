@@ -25,8 +25,6 @@ from behavior_tree.kernel.record import RecordBatch, TickRecord
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
 
-__all__ = ["PyTreesProtocol"]
-
 IDLE = NodeStatus.IDLE
 RUNNING = NodeStatus.RUNNING
 FAILURE = NodeStatus.FAILURE

@@ -26,16 +26,6 @@ from behavior_tree.basic_types import NodeStatus
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
 
-__all__ = [
-    "CallbackRecord",
-    "ChangeReader",
-    "Changes",
-    "LastTick",
-    "RecordBatch",
-    "StatusCallback",
-    "TickRecord",
-]
-
 StatusCallback = Callable[["TreeNode", NodeStatus, NodeStatus], None]
 """Given a node, its previous and its new status."""
 

@@ -16,8 +16,6 @@ from queue import SimpleQueue
 
 from behavior_tree.kernel.record import ChangeReader, RecordBatch, TickRecord
 
-__all__ = ["TickRecorder"]
-
 _INTERVAL = 0.01
 """Time between two drains while the tree is at work [s]."""
 _MOST = 400_000

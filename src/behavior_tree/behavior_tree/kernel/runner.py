@@ -10,8 +10,6 @@ from behavior_tree.kernel.leaf import LeafNode
 from behavior_tree.kernel.node import IDLE, RUNNING
 from behavior_tree.kernel.tree import Tree
 
-__all__ = ["TreeRunner"]
-
 
 class TreeRunner:
     """Ticks a tree that can be paused between ticks.

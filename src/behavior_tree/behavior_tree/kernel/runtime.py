@@ -22,8 +22,6 @@ from behavior_tree.quirks import MENDED, Quirks
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import Tick, TreeNode
 
-__all__ = ["Timer", "TreeControl", "TreeRuntime", "WakeUpSignal"]
-
 _POLL = 0.001
 """Wall time between looks at a clock that is not the wall's [s]."""
 _PATIENCE = 5.0

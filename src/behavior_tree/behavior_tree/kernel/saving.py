@@ -21,8 +21,6 @@ from behavior_tree.kernel.node import IDLE, RUNNING, TreeNode
 from behavior_tree.kernel.runtime import Timer, TreeRuntime
 from behavior_tree.kernel.tree import Tree
 
-__all__ = ["restore_tree", "save_tree"]
-
 FORMAT = 2
 _QUEUES = {queue.__name__: queue for queue in QUEUE_TYPES.values()}
 _CONTAINERS: dict[str, type[Any]] = {"$tuple": tuple, "$deque": deque, "$set": set}

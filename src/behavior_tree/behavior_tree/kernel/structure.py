@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
 
-__all__ = ["ChangeKind", "StructureCallback", "StructureChange"]
-
 ChangeKind = Literal["insert", "remove", "move", "replace", "set_port", "rename", "several"]
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.kernel.node import TreeNode
 
-__all__ = ["Subtree"]
-
 
 @dataclass(eq=False)
 class Subtree:

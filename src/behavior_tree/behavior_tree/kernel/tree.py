@@ -33,8 +33,6 @@ from behavior_tree.kernel.runtime import TreeRuntime, WakeUpSignal
 from behavior_tree.kernel.structure import StructureCallback, StructureChange
 from behavior_tree.kernel.subtree import Subtree
 
-__all__ = ["Tree"]
-
 _LOG = logging.getLogger(__name__)
 
 

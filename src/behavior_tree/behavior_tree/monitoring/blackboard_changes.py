@@ -21,8 +21,6 @@ from behavior_tree.blackboard.json_types import JsonTypes
 from behavior_tree.errors import ConversionError
 from behavior_tree.kernel.tree import Tree
 
-__all__ = ["OMITTED", "BlackboardChanges", "EntryValue", "json_text"]
-
 OMITTED = "__omitted"
 """Key of the object that stands for a value that is not written out; its value says what it is."""
 LONGEST = 20_000

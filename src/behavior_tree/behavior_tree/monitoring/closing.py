@@ -6,8 +6,6 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-__all__ = ["Closing"]
-
 
 class Closing:
     """A context manager of whatever has ``close()``."""

@@ -21,8 +21,6 @@ from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.closing import Closing
 
-__all__ = ["EXTERNAL", "BlackboardHistory", "BlackboardWrite"]
-
 EXTERNAL = "external"
 """Writer of what no node of the tree wrote."""
 

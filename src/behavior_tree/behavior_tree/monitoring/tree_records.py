@@ -28,8 +28,6 @@ from behavior_tree.monitoring.blackboard_changes import (
     json_text,
 )
 
-__all__ = ["RawTreeRecord", "RecordKind", "TreeRecord", "TreeRecords"]
-
 _FARTHEST = 2**31 - 1
 
 

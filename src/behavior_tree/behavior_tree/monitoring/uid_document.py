@@ -16,8 +16,6 @@ from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.xml.writer import manifest_lines
 
-__all__ = ["UidDocument", "uid_document"]
-
 
 def uid_document(tree: Tree, tree_id: str) -> str:
     """XML of a tree.

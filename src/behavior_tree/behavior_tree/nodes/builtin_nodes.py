@@ -10,8 +10,6 @@ from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.nodes import actions, control, decorators
 
-__all__ = ["BUILTIN_NODES", "builtin_manifests"]
-
 BUILTIN_NODES: dict[str, type[TreeNode]] = {
     "Sequence": control.Sequence,
     "AsyncSequence": control.AsyncSequence,

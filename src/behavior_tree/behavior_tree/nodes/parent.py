@@ -7,8 +7,6 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, TreeNode
 
-__all__ = ["ParentNode"]
-
 
 class ParentNode(TreeNode):
     """Base of `ControlNode` and `DecoratorNode`."""

@@ -36,8 +36,6 @@ from behavior_tree.kernel.leaf import ActionNodeBase
 from behavior_tree.kernel.manifest import NodeBuilder, TreeNodeManifest
 from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 
-__all__ = ["BehaviourFactory", "PyTreesNode", "py_trees_registration", "typed_ports"]
-
 BehaviourFactory = Callable[..., Behaviour]
 """A behaviour class, or a function that makes a new behaviour at each call."""
 

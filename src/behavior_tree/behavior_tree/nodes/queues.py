@@ -14,8 +14,6 @@ from behavior_tree.blackboard.ports import pointer_key
 from behavior_tree.errors import PortError
 from behavior_tree.kernel.node import TreeNode
 
-__all__ = ["shared_queue"]
-
 
 def shared_queue(node: TreeNode, port: str) -> deque[Any] | None:
     """The queue behind an input port; None if nobody has written the entry yet.

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.rerun.history import RecordedTick, RecordedWrite, results
 
-__all__ = ["Answers", "EventsByNode", "LeafRun", "Unanswered", "events_by_node", "node_runs"]
-
 IDLE, RUNNING, SKIPPED = NodeStatus.IDLE, NodeStatus.RUNNING, NodeStatus.SKIPPED
 
 

@@ -17,8 +17,6 @@ from behavior_tree.quirks import quirks_for
 from behavior_tree.rerun.leaves import RecordedAction, RecordedCondition
 from behavior_tree.rerun.parents import RecordedControl, RecordedDecorator
 
-__all__ = ["Clock", "Rebuilder"]
-
 _STAND_INS: dict[NodeType, NodeBuilder] = {
     NodeType.ACTION: RecordedAction,
     NodeType.CONDITION: RecordedCondition,

@@ -9,8 +9,6 @@ from behavior_tree.monitoring.closing import Closing
 from behavior_tree.monitoring.history import BlackboardHistory
 from behavior_tree.rerun.history import RecordedTick, RecordedWrite
 
-__all__ = ["Capture"]
-
 _DEPTH = 1000
 """Most writes of an entry in one tick that are noted."""
 

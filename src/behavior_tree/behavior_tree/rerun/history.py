@@ -12,8 +12,6 @@ from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 
-__all__ = ["UNKNOWN", "RecordedRun", "RecordedTick", "RecordedWrite", "apart", "results"]
-
 UNKNOWN = -1
 """Writer of whom a record does not tell."""
 _APART = 1e-6

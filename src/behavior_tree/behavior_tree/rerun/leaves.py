@@ -14,8 +14,6 @@ from behavior_tree.rerun.answers import Answers
 from behavior_tree.rerun.history import RecordedWrite
 from behavior_tree.rerun.writers import assigned_names
 
-__all__ = ["RecordedAction", "RecordedCondition", "RecordedLeaf", "write_entry"]
-
 
 def write_entry(tree: Tree, write: RecordedWrite) -> None:
     """Repeat a recorded write, whatever type the entry has; nothing happens where the tree has no

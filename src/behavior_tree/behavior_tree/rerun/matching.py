@@ -9,8 +9,6 @@ from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.rerun.recorded_tree import RecordedNode, RecordedTree
 
-__all__ = ["match_nodes", "same_nodes"]
-
 
 def same_nodes(tree: Tree, recorded: RecordedTree) -> dict[TreeNode, int]:
     """Recorded uid of each node of the recorded tree itself, built again."""

@@ -14,8 +14,6 @@ from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.nodes.parent import ParentNode
 from behavior_tree.rerun.answers import Answers
 
-__all__ = ["RecordedControl", "RecordedDecorator", "RecordedParent"]
-
 Nodes = Set[TreeNode]
 
 

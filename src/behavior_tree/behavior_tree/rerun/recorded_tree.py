@@ -13,8 +13,6 @@ from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS, resolve_type
 from behavior_tree.xml.escape import escape
 
-__all__ = ["RecordedNode", "RecordedTree", "instance_name"]
-
 _QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _OURS = ("_uid", "_fullpath")
 _KINDS = {each.tag: each.name.lower() for each in NodeType}

@@ -35,8 +35,6 @@ from behavior_tree.rerun.parents import RecordedParent
 from behavior_tree.rerun.recorded_tree import RecordedTree
 from behavior_tree.rerun.writers import Writers
 
-__all__ = ["Parting", "Rerun", "rerun"]
-
 
 @dataclass(frozen=True)
 class Parting:

@@ -13,8 +13,6 @@ from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.rerun.history import UNKNOWN, RecordedTick, RecordedWrite
 
-__all__ = ["Place", "Writers", "assigned_names"]
-
 Place = tuple[str, str]
 """Instance of a tree and key: where an entry lives."""
 

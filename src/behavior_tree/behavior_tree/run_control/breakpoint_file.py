@@ -14,8 +14,6 @@ from pathlib import Path
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.xml.files import replace_file
 
-__all__ = ["breakpoint_file", "read_breakpoints", "write_breakpoints"]
-
 _LARGEST = 1_000_000
 """More is no file of breakpoints [bytes]."""
 

@@ -12,8 +12,6 @@ from behavior_tree.run_control.control import RunControl
 from behavior_tree.run_control.values import assignment
 from behavior_tree.shown_text import visible
 
-__all__ = ["HELP", "RunCommands", "tidy"]
-
 HELP = """\
 step [NODE]      let all begin that wait, or one; an empty line is a step, too
 go, stop         leaves begin by themselves, or not

@@ -17,8 +17,6 @@ from behavior_tree.run_control.gates import Decision, Gates
 from behavior_tree.run_control.values import write_value
 from behavior_tree.shown_text import visible
 
-__all__ = ["RunControl"]
-
 _MOST_SHOWN = 5
 """Paths of nodes that a message names where none is like what was asked for."""
 

@@ -30,8 +30,6 @@ from behavior_tree.nodes.decorators import (
     Timeout,
 )
 
-__all__ = ["EntryPoint"]
-
 _AROUND = (
     *(SubTreeNode, Step, Timeout, RetryUntilSuccessful, Repeat),
     *(ForceSuccess, ForceFailure, Inverter, KeepRunningUntilFailure),

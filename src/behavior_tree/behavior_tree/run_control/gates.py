@@ -35,8 +35,6 @@ from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.run_control.entry_point import EntryPoint
 from behavior_tree.run_control.handled import unhandled
 
-__all__ = ["Decision", "Gates"]
-
 _REACTIVE = (ReactiveSequence, ReactiveFallback, WhileDoElse, Choosing, Monitors, StateMachine)
 """Nodes that ask earlier children again while a later one runs."""
 _FAR = 1e8

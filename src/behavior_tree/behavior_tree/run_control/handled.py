@@ -12,8 +12,6 @@ from behavior_tree.nodes.control.reactive import ReactiveSequence
 from behavior_tree.nodes.control.sequence import Sequence
 from behavior_tree.nodes.decorators import SubTreeNode
 
-__all__ = ["fails_when_child_fails", "unhandled"]
-
 _PASSING = (Sequence, ReactiveSequence, ConcurrentSequence, SubTreeNode, Step, Catch)
 
 

@@ -11,8 +11,6 @@ from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.shown_text import visible
 
-__all__ = ["assignment", "write_value"]
-
 
 def assignment(text: str) -> tuple[str, str]:
     """Place and value of ``PLACE = VALUE``; the value is kept as it is.

@@ -18,8 +18,6 @@ from behavior_tree.nodes import control, decider, decorators
 from behavior_tree.nodes.authoring import ConcurrentSequence, Gosub
 from behavior_tree.nodes.control.parallel import from_end
 
-__all__ = ["Bar", "Schedule", "make_schedule"]
-
 _ANY = control.Fallback | control.AsyncFallback | control.ReactiveFallback
 
 Seconds = Callable[[TreeNode], float | None]

@@ -16,8 +16,6 @@ from behavior_tree.nodes.actions import Sleep
 from behavior_tree.nodes.actions.test_node import TestNode
 from behavior_tree.nodes.authoring import Goto
 
-__all__ = ["Duration", "DurationLog", "Measured", "MeasuredRuns", "nominal_duration"]
-
 PORT = "nominal_duration"
 """Input port, and method of a node class, that tells how long a node usually takes [s]."""
 

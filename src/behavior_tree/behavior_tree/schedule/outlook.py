@@ -11,8 +11,6 @@ from behavior_tree.kernel.tree import Tree
 from behavior_tree.schedule.course import Bar, Schedule, make_schedule
 from behavior_tree.schedule.durations import Duration, Measured, nominal_duration
 
-__all__ = ["Outlook", "Row"]
-
 
 @dataclass(frozen=True)
 class Row:

@@ -10,11 +10,9 @@ from behavior_tree.shown_text import shorten
 from behavior_tree.svg import svg_document
 from behavior_tree.xml.escape import escape
 
-__all__ = ["timeline_json", "timeline_svg", "timeline_text"]
-
 _NAME, _CELL, _BAR = 20, 8, 32
 """Widths [characters] of a name, of a number, and of the whole time."""
-_TOLD, _MEASURED = ("begin", "end", "nominal"), ("median", "95 %", "last")
+_PLANNED, _MEASURED = ("begin", "end", "nominal"), ("median", "95 %", "last")
 """Columns, and those that are left out if nothing was measured."""
 _NAMES = 5
 """Most names that a sentence lists."""
@@ -34,7 +32,7 @@ def timeline_text(outlook: Outlook) -> list[str]:
     """
     rows, end = outlook.rows(), outlook.predicted.end
     measured = any(row.duration.measured for row in rows)
-    columns = _TOLD + (_MEASURED if measured else ())
+    columns = _PLANNED + (_MEASURED if measured else ())
     lines = [" " * _NAME + "".join(f"{name:>{_CELL}}" for name in columns)]
     for row in rows:
         bar, known = row.bar, row.duration

@@ -50,8 +50,6 @@ from behavior_tree.script.parser import (
 )
 from behavior_tree.script.values import ARITHMETIC, EPSILON, EXACT
 
-__all__ = ["Bindable", "Fallbacks", "bindable_code"]
-
 _MOST_NODES = 100
 """Larger statements stay closures."""
 _DEEPEST = 20

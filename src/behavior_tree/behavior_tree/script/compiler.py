@@ -44,8 +44,6 @@ from behavior_tree.script.values import (
     number_from_text,
 )
 
-__all__ = ["Script", "check_script", "compile_script"]
-
 Closure = Callable[[Blackboard], Any]
 TypedClosure = Callable[[Blackboard], tuple[Any, Any]]
 CompareTable = dict[str, Callable[[float, float], bool]]

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from behavior_tree.errors import ScriptError
 
-__all__ = ["Token", "tokenize"]
-
 _PATTERN = re.compile(
     r"""(?P<space>(?:[ \t\r\n]|\\\r?\n)+)
       | (?P<real>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)

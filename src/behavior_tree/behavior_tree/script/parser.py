@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from behavior_tree.errors import ScriptError
 from behavior_tree.script.lexer import Token, tokenize
 
-__all__ = ["Assign", "Binary", "Compare", "Constant", "Expr", "Name", "Ternary", "Unary", "parse"]
-
 MAX_DEPTH = 120
 
 

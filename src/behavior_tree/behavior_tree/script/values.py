@@ -14,20 +14,6 @@ from behavior_tree.blackboard.conversion import number_to_text
 from behavior_tree.blackboard.number_text import leading_double
 from behavior_tree.errors import ScriptError
 
-__all__ = [
-    "ARITHMETIC",
-    "COMPARE",
-    "COMPARE_4_8",
-    "EPSILON",
-    "EXACT",
-    "as_bool",
-    "as_number",
-    "bit_operand",
-    "concat",
-    "joined",
-    "number_from_text",
-]
-
 EXACT = 2**53
 """Integers from here on are not exact as floats."""
 EPSILON = 1.1920929e-07

@@ -11,8 +11,6 @@ from behavior_tree.editing.tree_files import TreeFiles
 from behavior_tree.sharing.identified import Numbered, State
 from behavior_tree.xml.document import Element
 
-__all__ = ["carried"]
-
 
 def carried(state: State, files: TreeFiles) -> State:
     """Files after any change: what is the same, or as it was in another place, keeps its

@@ -25,8 +25,6 @@ try:
 except ImportError as missing:  # pragma: no cover, the rest of the engine does without
     raise ImportError("shared trees need pycrdt: pip install pycrdt") from missing
 
-__all__ = ["Replica", "TreeDocument"]
-
 LONGEST_STATE_VECTOR = 1024
 """Bytes; that of a replica has twenty, since only the authority writes."""
 

@@ -14,8 +14,6 @@ from typing import Any
 from behavior_tree.errors import LogicError
 from behavior_tree.shown_text import shorten
 
-__all__ = ["MAX_BYTES", "Answer", "Code", "Edit", "Running", "operation_of"]
-
 MAX_BYTES = 256 * 1024
 """Longest edit, as JSON in UTF-8."""
 MAX_STEPS = 100

@@ -16,17 +16,6 @@ from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.edit import Address, XmlEditor, element_text
 
-__all__ = [
-    "Draft",
-    "Numbered",
-    "Snapshot",
-    "Spot",
-    "State",
-    "first_state",
-    "labelled",
-    "set_attributes",
-]
-
 
 @dataclass(eq=False)
 class Numbered:

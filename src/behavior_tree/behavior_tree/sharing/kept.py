@@ -19,8 +19,6 @@ from behavior_tree.xml.document import Element
 from behavior_tree.xml.edit import XmlEditor
 from behavior_tree.xml.files import read_document, replace_file
 
-__all__ = ["Kept", "read_kept", "write_kept"]
-
 
 @dataclass
 class Kept:

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Bucket", "Limits"]
-
 
 @dataclass(frozen=True)
 class Limits:

@@ -28,8 +28,6 @@ from behavior_tree.shown_text import listed
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, IS_CONDITION, resolve_type
 
-__all__ = ["LiveTree", "RunsNowError"]
-
 
 class RunsNowError(LogicError):
     """What an edit changes runs now."""

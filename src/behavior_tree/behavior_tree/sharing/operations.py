@@ -16,8 +16,6 @@ from behavior_tree.sharing.carried import carried
 from behavior_tree.sharing.edits import STEPS, Operation
 from behavior_tree.sharing.identified import Draft, State, set_attributes
 
-__all__ = ["Outcome", "changed", "retagged"]
-
 Outcome = tuple[State, tuple[str, ...], str]
 """The files after an operation, identifiers of new nodes, and what to look at."""
 

@@ -10,8 +10,6 @@ from typing import Any
 from behavior_tree.sharing.document import Replica
 from behavior_tree.sharing.edits import Answer, Edit, Running
 
-__all__ = ["RemoteEditor"]
-
 
 class RemoteEditor:
     """Numbers edits, keeps them until they are answered, and has a replica of the tree.

@@ -31,8 +31,6 @@ from behavior_tree.xml.version3 import is_version_3
 if TYPE_CHECKING:
     from behavior_tree.sharing.document import TreeDocument
 
-__all__ = ["Prepared", "SharedTree"]
-
 REMEMBERED = 20
 """Answers of one editor that are given again when its edit comes again."""
 LOOKED_AT = 0.2

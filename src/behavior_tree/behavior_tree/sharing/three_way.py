@@ -14,8 +14,6 @@ from behavior_tree.sharing.identified import Draft, Numbered, Snapshot, Spot, St
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.edit import element_text
 
-__all__ = ["gone_back"]
-
 
 def gone_back(now: State, left: Snapshot, wanted: Snapshot) -> State:
     """The state of now with what differs between two others.

@@ -16,17 +16,6 @@ from behavior_tree.testing.plan import FAULT_KINDS
 from behavior_tree.testing.properties import PropertySpec, read_properties
 from behavior_tree.testing.tree_under_test import TimedEvent
 
-__all__ = [
-    "SUFFIX",
-    "Case",
-    "CaseFile",
-    "Expectation",
-    "Explore",
-    "case_files",
-    "read_case_file",
-    "trees_without_cases",
-]
-
 SUFFIX = ".test.yaml"
 """End of the name of a case file."""
 ENDS = ("SUCCESS", "FAILURE", "SKIPPED", "RUNNING", "EXCEPTION", HALTED)

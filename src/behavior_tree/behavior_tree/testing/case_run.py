@@ -18,8 +18,6 @@ from behavior_tree.testing.plan import Fault
 from behavior_tree.testing.selecting import address, means, select
 from behavior_tree.testing.tree_under_test import MakeFactory, Run, TreeUnderTest
 
-__all__ = ["CaseResult", "FileRun", "run_file"]
-
 _MOST_STORIES = 5
 """Of an exploration that are shown."""
 

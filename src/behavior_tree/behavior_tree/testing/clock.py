@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-__all__ = ["SimulatedClock"]
-
 
 class SimulatedClock:
     """Stands still until moved; begins at 0 s."""

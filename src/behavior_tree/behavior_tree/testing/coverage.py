@@ -29,8 +29,6 @@ from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import resolve_type
 from behavior_tree.xml.loader import Loader
 
-__all__ = ["METRICS", "Coverage", "CoverageWatcher", "NodeCoverage", "Ratio"]
-
 METRICS = ("nodes", "branches", "statuses", "conditions")
 PRE_CONDITIONS = ("_failureIf", "_successIf", "_skipIf", "_while")
 _NEVER_FAIL = {

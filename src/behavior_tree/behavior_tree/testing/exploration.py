@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from behavior_tree.testing.plan import FAULT_KINDS, Attempt, Fault
 from behavior_tree.testing.tree_under_test import Run
 
-__all__ = ["Exploration", "Explored", "TooManyError", "explore"]
-
 RunWith = Callable[[tuple[Fault, ...]], Run]
 """Runs the case with these faults."""
 Judge = Callable[[Run], str]

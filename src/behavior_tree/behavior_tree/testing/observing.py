@@ -12,8 +12,6 @@ from behavior_tree.kernel.leaf import LeafNode
 from behavior_tree.kernel.node import IDLE, RUNNING, TreeNode
 from behavior_tree.kernel.tree import Tree
 
-__all__ = ["HALTED", "Event", "Observer", "Watcher"]
-
 HALTED = "HALTED"
 """What happened to a node that was halted while RUNNING."""
 
@@ -85,7 +83,7 @@ class Observer:
             watcher.see_result(node, status)
         if isinstance(node, LeafNode) and (begins or status is not RUNNING):
             reason = node.failure_reason() if status is NodeStatus.FAILURE else ""
-            self._tell(Event(self._clock(), node, status.name, reason, begins))
+            self._publish(Event(self._clock(), node, status.name, reason, begins))
         return IDLE
 
     def _changed(self, node: TreeNode, before: NodeStatus, status: NodeStatus) -> None:
@@ -93,8 +91,8 @@ class Observer:
             self.running.discard(node)
             self.results[node] = HALTED
             if isinstance(node, LeafNode):
-                self._tell(Event(self._clock(), node, HALTED))
+                self._publish(Event(self._clock(), node, HALTED))
 
-    def _tell(self, event: Event) -> None:
+    def _publish(self, event: Event) -> None:
         for watcher in self._watchers:
             watcher.see_event(event)

@@ -22,8 +22,6 @@ from behavior_tree.nodes.actions.test_node import TestNodeConfig
 from behavior_tree.script import check_script
 from behavior_tree.testing.parts import Part
 
-__all__ = ["Outcome", "OutcomeRule", "Turns", "read_rules"]
-
 STATUSES = ("SUCCESS", "FAILURE", "RUNNING", "SKIPPED")
 _KEYS = (
     *("status", "after", "outputs", "reason", "raises", "script", "succeeds_if", "times", "until"),

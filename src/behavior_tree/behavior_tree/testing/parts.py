@@ -17,8 +17,6 @@ import yaml
 from behavior_tree.errors import LoadError, XmlProblem
 from behavior_tree.shown_text import visible
 
-__all__ = ["Part", "near_names", "read_yaml"]
-
 _MOST_BYTES = 4_000_000
 """Of a case file; more is none."""
 

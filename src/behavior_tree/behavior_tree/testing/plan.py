@@ -16,8 +16,6 @@ from behavior_tree.testing.outcomes import Outcome, OutcomeRule, Turns
 from behavior_tree.testing.parts import near_names
 from behavior_tree.testing.selecting import Address, address, select
 
-__all__ = ["FAULT_KINDS", "Attempt", "Fault", "Plan"]
-
 _GOOD = Outcome()
 FAULT_KINDS = {
     "FAILURE": TestNodeConfig(NodeStatus.FAILURE, reason="injected fault"),

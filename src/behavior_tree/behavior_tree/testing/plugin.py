@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from behavior_tree.testing.coverage import Coverage
     from behavior_tree.testing.tree_under_test import MakeFactory, TreeUnderTest
 
-__all__ = ["TreeRunner", "tree_runner"]
-
 _SUFFIX = ".test.yaml"
 _COVERAGE = pytest.StashKey["Coverage"]()
 

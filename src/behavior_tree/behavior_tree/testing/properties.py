@@ -29,8 +29,6 @@ from behavior_tree.testing.outcomes import STATUSES, checked_script
 from behavior_tree.testing.parts import Part
 from behavior_tree.testing.selecting import select
 
-__all__ = ["Check", "PropertySpec", "Violation", "read_properties"]
-
 _KINDS = (
     *("never", "always", "eventually", "never_both", "nothing_runs_below", "every_start_ends"),
 )

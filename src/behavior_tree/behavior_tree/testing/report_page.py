@@ -8,8 +8,6 @@ from itertools import groupby
 
 from behavior_tree.testing.coverage import METRICS, Coverage, NodeCoverage, Ratio
 
-__all__ = ["coverage_page"]
-
 _STYLE = """
 body{font:14px/1.45 'DejaVu Sans',Verdana,sans-serif;margin:2em auto;max-width:84em;padding:0 1em;
 color:#222;background:#fff}

@@ -11,8 +11,6 @@ from behavior_tree.shown_text import visible
 from behavior_tree.testing.case_run import CaseResult
 from behavior_tree.testing.coverage import METRICS, Coverage, NodeCoverage
 
-__all__ = ["cobertura_xml", "coverage_table", "junit_xml"]
-
 Results = Mapping[Path, Sequence[CaseResult]]
 """By case file."""
 

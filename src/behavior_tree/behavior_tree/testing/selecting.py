@@ -10,8 +10,6 @@ from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.testing.parts import Part, near_names
 
-__all__ = ["Address", "address", "means", "select"]
-
 Address = tuple[str, object]
 """Path and XML element of a node: the same whenever the tree is built."""
 

@@ -7,8 +7,6 @@ from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.testing.observing import Event
 
-__all__ = ["Story"]
-
 
 class Story:
     """Notes what leaves do. A condition that answers as before is not noted again, nor is a tick

@@ -29,8 +29,6 @@ from behavior_tree.testing.selecting import select
 from behavior_tree.testing.story import Story
 from behavior_tree.xml.loader import Loader
 
-__all__ = ["HALTED_RUN", "MakeFactory", "Run", "TimedEvent", "TreeUnderTest"]
-
 MakeFactory = Callable[[Path, SimulatedClock], BehaviorTreeFactory]
 """Makes the factory that builds the trees of a file, with this clock."""
 HALTED_RUN = "HALTED"

@@ -46,8 +46,6 @@ from behavior_tree.xml.loader import NO_SUCH_TREE, SubTreePort, TreeDefinition, 
 from behavior_tree.xml.lone_change import LoneBlackboard
 from behavior_tree.xml.recursion import node_count, recursion
 
-__all__ = ["TreeBuilder"]
-
 MAX_DEPTH = 256
 """Deepest nesting of nodes, SubTrees included."""
 FRAMES = 1000 + 10 * MAX_DEPTH

@@ -21,8 +21,6 @@ from behavior_tree.xml.list_elements import LISTS, ListElements, names_of
 from behavior_tree.xml.loader import TreeDefinition
 from behavior_tree.xml.networks import takes_no_time
 
-__all__ = ["concurrency_problems", "concurrency_warnings"]
-
 Manifests = Mapping[str, TreeNodeManifest]
 
 

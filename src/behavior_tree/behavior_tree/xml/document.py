@@ -19,8 +19,6 @@ from xml.parsers import expat
 from behavior_tree.errors import LoadError, XmlProblem
 from behavior_tree.xml.encoding import encoding_mistake, encoding_of, unreadable_encoding
 
-__all__ = ["MAX_DEPTH", "MAX_ELEMENTS", "Element", "Source", "parse_xml"]
-
 MAX_DEPTH = 256
 """Deepest nesting of elements that is read."""
 MAX_ELEMENTS = 300_000

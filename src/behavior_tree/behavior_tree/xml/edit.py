@@ -22,8 +22,6 @@ from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.encoding import encoding_of
 from behavior_tree.xml.retagged import retagged
 
-__all__ = ["Address", "TagRewrite", "XmlEditor", "element_text"]
-
 Address = tuple[int, ...]
 
 _ATTRIBUTE = rb"""\s+[^\s=<>/]+\s*=\s*(?:"[^"]*"|'[^']*')"""

@@ -10,22 +10,6 @@ from behavior_tree.blackboard.ports import RESERVED_ATTRIBUTES, is_port_attribut
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 
-__all__ = [
-    "CONDITION_ATTRIBUTES",
-    "EXPLICIT_TAGS",
-    "IS_CONDITION",
-    "Place",
-    "autoremaps",
-    "below",
-    "node_path",
-    "path_of",
-    "resolve_type",
-    "subtree_ports",
-    "subtree_uses",
-    "subtrees_below",
-    "with_paths",
-]
-
 EXPLICIT_TAGS = ("Action", "Condition", "Control", "Decorator")
 CONDITION_ATTRIBUTES = (
     *("_failureIf", "_successIf", "_skipIf", "_while"),

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from behavior_tree.shown_text import shorten
 
-__all__ = ["EncodingMistake", "encoding_mistake", "encoding_of", "unreadable_encoding"]
-
 _DECLARED = re.compile(rb"""\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"'\r\n]+)""")
 _MARKS = (
     (codecs.BOM_UTF8, "UTF-8"),

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["escape"]
-
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 

@@ -9,8 +9,6 @@ import stat
 import tempfile
 from pathlib import Path
 
-__all__ = ["read_document", "replace_file"]
-
 MAX_BYTES = 64 * 2**20
 """Largest document that is read."""
 

@@ -16,8 +16,6 @@ from behavior_tree.xml.list_elements import LISTS, ListElements, names_of
 from behavior_tree.xml.loader import TreeDefinition
 from behavior_tree.xml.networks import takes_no_time
 
-__all__ = ["JumpChecks"]
-
 
 @dataclass(frozen=True)
 class _Place:

@@ -20,8 +20,6 @@ from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import autoremaps, node_path, resolve_type, subtree_ports
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition
 
-__all__ = ["KeyTypes", "type_conflict", "types_agree"]
-
 _MAX_NODES, _MAX_DEPTH = 65535, 256
 """As many nodes, and as deep, as a tree may have."""
 

@@ -18,8 +18,6 @@ from behavior_tree.xml.document import MAX_DEPTH, Element
 from behavior_tree.xml.elements import node_path, resolve_type, subtrees_below
 from behavior_tree.xml.loader import TreeDefinition
 
-__all__ = ["lint"]
-
 S, F, K = NodeStatus.SUCCESS, NodeStatus.FAILURE, NodeStatus.SKIPPED
 Results = frozenset[NodeStatus]
 _ANY: Results = frozenset((S, F, K))

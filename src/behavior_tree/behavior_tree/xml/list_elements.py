@@ -12,8 +12,6 @@ from behavior_tree.nodes.authoring.order import CALLED, PREVIOUS, Child
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import node_path, resolve_type
 
-__all__ = ["LISTS", "ListElements"]
-
 LISTS = ("ConcurrentSequence", "Try")
 _ROLES = (*LISTS, "Step", "Catch", "Goto", "Gosub")
 

@@ -17,17 +17,6 @@ from behavior_tree.xml.encoding import encoding_of
 from behavior_tree.xml.files import read_document
 from behavior_tree.xml.version3 import convert_elements, is_version_3
 
-__all__ = [
-    "NO_SUCH_TREE",
-    "DocumentSet",
-    "Loader",
-    "PackageShare",
-    "SubTreePort",
-    "TreeDefinition",
-    "package_share",
-    "some_names",
-]
-
 NO_SUCH_TREE = "Can't find a tree with name: "
 """How all problems begin that say so."""
 TEXT = "<text>"

@@ -8,8 +8,6 @@ from behavior_tree.kernel.claims import PORT_IN_NAME
 from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.xml.document import Element
 
-__all__ = ["LoneBlackboard", "is_lone_change"]
-
 
 def is_lone_change(before: Element, after: Element, manifest: TreeNodeManifest) -> bool:
     """Whether two versions of a node differ in nothing that checks of other nodes look at.

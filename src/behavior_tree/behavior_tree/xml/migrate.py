@@ -10,8 +10,6 @@ from behavior_tree.errors import XmlProblem
 from behavior_tree.xml.edit import TagRewrite, XmlEditor
 from behavior_tree.xml.version3 import conversions
 
-__all__ = ["Migration", "migrate"]
-
 
 @dataclass(frozen=True)
 class Migration:

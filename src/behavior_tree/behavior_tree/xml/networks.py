@@ -19,8 +19,6 @@ from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import node_path, resolve_type
 from behavior_tree.xml.loader import TreeDefinition
 
-__all__ = ["network_problems", "network_warnings", "takes_no_time"]
-
 _PARENTS = {"Case": "Decider", "Rd": "RLDS", "State": "StateMachine", "Transition": "State"}
 _CHILDREN = {"Decider": "Case", "RLDS": "Rd", "StateMachine": "State"}
 _CONDITIONS = {"Case": ("if",), "Rd": ("runnable", "enterable")}

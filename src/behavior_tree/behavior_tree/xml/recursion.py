@@ -10,8 +10,6 @@ from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import path_of, subtree_uses
 from behavior_tree.xml.loader import TreeDefinition
 
-__all__ = ["duplicate_paths", "node_count", "recursion", "recursion_problems"]
-
 
 def recursion(cycle: Iterable[str], tree_id: str) -> tuple[str, str]:
     """Message and remedy for a tree that contains itself by way of ``cycle``."""

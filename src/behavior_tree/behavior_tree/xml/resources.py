@@ -23,8 +23,6 @@ from behavior_tree.xml.jumps import JumpChecks
 from behavior_tree.xml.list_elements import LISTS, ListElements
 from behavior_tree.xml.loader import TreeDefinition
 
-__all__ = ["resource_problems"]
-
 _TOGETHER = ("Parallel", "ParallelAll")
 
 Used = dict[str, str]

@@ -6,8 +6,6 @@ from __future__ import annotations
 from behavior_tree.errors import LoadError
 from behavior_tree.xml.document import Element, Source, parse_xml
 
-__all__ = ["retagged"]
-
 
 def retagged(
     root: Element, changed: Element, data: bytes, *, at: int, old: bytes, new: bytes

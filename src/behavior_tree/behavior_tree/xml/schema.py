@@ -18,8 +18,6 @@ from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS
 from behavior_tree.xml.escape import escape
 
-__all__ = ["write_tree_xsd"]
-
 
 class NodeTypes(Protocol):
     """A `BehaviorTreeFactory`, as far as a schema shows it."""

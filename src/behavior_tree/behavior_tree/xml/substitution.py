@@ -13,8 +13,6 @@ from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.kernel.node import NodeConfig, TreeNode
 from behavior_tree.nodes.actions.test_node import TestNodeConfig
 
-__all__ = ["NodeOrNone", "SubstitutionRule", "matching_rule", "rules_from_json"]
-
 NodeOrNone = Callable[[str, NodeConfig], TreeNode | None]
 """Makes a node from its name and configuration; None: it stays what it is."""
 SubstitutionRule = str | TestNodeConfig | NodeOrNone

@@ -42,8 +42,6 @@ from behavior_tree.xml.loader import NO_SUCH_TREE, SubTreePort, TreeDefinition
 from behavior_tree.xml.networks import network_problems
 from behavior_tree.xml.recursion import duplicate_paths
 
-__all__ = ["Validator"]
-
 _KNOWN_UNDERSCORE = {name.lower(): name for name in (*CONDITION_ATTRIBUTES, "_autoremap")}
 _KINDS = {tag: f"an {tag}" if tag == "Action" else f"a {tag}" for tag in EXPLICIT_TAGS}
 _CONTROL = re.compile("[\x00-\x1f\x7f]")

@@ -16,8 +16,6 @@ from behavior_tree.errors import XmlProblem
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import below
 
-__all__ = ["Conversion", "conversions", "convert_elements", "is_version_3"]
-
 _RENAMED = {
     "SequenceStar": "SequenceWithMemory",
     "FallbackStar": "Fallback",

@@ -18,8 +18,6 @@ from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.xml.escape import escape
 
-__all__ = ["manifest_lines", "write_tree_nodes_model_xml", "write_tree_to_xml"]
-
 _PORT_TAGS = {
     PortDirection.INPUT: "input_port",
     PortDirection.OUTPUT: "output_port",

@@ -14,8 +14,6 @@ from rclpy.node import Node
 from behavior_bringup.description import Process
 from behavior_bringup.security.policy import Profile
 
-__all__ = ["nodes_by_process", "profile_of"]
-
 _PREFIX = 12
 """Bytes of an endpoint's identifier that name its participant: the process."""
 _EVERY_NODE = "/parameter_events"

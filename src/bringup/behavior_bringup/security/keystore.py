@@ -14,8 +14,6 @@ from xml.etree import ElementTree
 
 from behavior_bringup.security.policy import Profile, enclave_path, policy_xml
 
-__all__ = ["governance_xml", "permissions_xml", "write_keystore"]
-
 VALIDITY = timedelta(days=3650)
 DISCOVERY = "ros_discovery_info"
 """Topic on which ROS's middleware tells which node has which endpoint."""

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping
 
 from behavior_bringup.security.policy import Profile
 
-__all__ = ["OBSERVER", "OPERATOR", "outsiders"]
-
 OPERATOR, OBSERVER = "operator", "observer"
 """Enclaves for those who come from outside: who gives orders, and who only looks."""
 

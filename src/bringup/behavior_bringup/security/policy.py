@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from xml.etree import ElementTree
 
-__all__ = ["ENCLAVES", "Profile", "enclave_arguments", "enclave_path", "policy_xml"]
-
 VERSION = "0.2.0"
 ENCLAVES = "/behavior"
 """Enclave that holds all others."""

@@ -12,8 +12,6 @@ from behavior_console.commands import CommandError
 from behavior_executor.edit_peer import EditPeer
 from behavior_executor.tree_exchange import ExchangeAnswer, ExchangeRequest
 
-__all__ = ["PATIENCE", "Carrier", "Line", "NoAnswer"]
-
 PATIENCE = 15.0
 """[s] after which a command says that it was not answered."""
 _PAUSE = 0.1

@@ -17,8 +17,6 @@ from behavior_console.protocol import Answer, Role
 from behavior_executor.tree_exchange import TreeNews
 from behavior_tree.sharing import Code, Running
 
-__all__ = ["MOST_TREES", "EditDesk"]
-
 MOST_TREES = 16
 """That pages edit at once, as many as the executor has open."""
 _LONGEST_NAME = 256

@@ -9,8 +9,6 @@ from collections.abc import Callable
 
 from behavior_console.editing.node_models import Row
 
-__all__ = ["KnownModels"]
-
 
 class KnownModels:
     """Finds them in a thread. Use it in the event loop's thread.

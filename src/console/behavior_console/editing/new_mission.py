@@ -20,8 +20,6 @@ from behavior_console.protocol import Answer, Role
 from behavior_executor.catalogue import EVERYTHING, catalogue_of
 from behavior_packages import packages
 
-__all__ = ["FIRST_STEP", "NewMissions", "parts_for"]
-
 FIRST_STEP = "first step"
 """Name of the node that stands in a new mission, since a list must not be empty."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")

@@ -25,8 +25,6 @@ from behavior_tree.blackboard.conversion import type_name
 from behavior_tree.blackboard.ports import PortInfo
 from behavior_tree.decider import register_decider_nodes
 
-__all__ = ["Row", "node_models"]
-
 Row = dict[str, Any]
 """A kind of nodes: id, kind, package, description, ports, min_children, max_children."""
 ENGINE = "behavior_tree"

@@ -15,8 +15,6 @@ from behavior_executor.edit_peer import HEARTBEAT, EditPeer
 from behavior_executor.tree_exchange import TreeNews
 from behavior_tree.sharing import Answer, Code, Running
 
-__all__ = ["MOST_EDITORS", "EditRoom", "document_key"]
-
 MOST_EDITORS = 32
 """Pages that edit one tree."""
 _LOOK = 0.25

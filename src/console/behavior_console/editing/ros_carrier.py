@@ -17,8 +17,6 @@ from behavior_executor.tree_exchange import ExchangeAnswer, ExchangeRequest, Tre
 from behavior_executor.tree_messages import answer_of, message_of, news_of
 from behavior_ros import QOS_EVENT_LOG, QOS_REQUESTS
 
-__all__ = ["RosCarrier"]
-
 ANSWER_WITHIN = 2.0
 """[s] wall time after which a request may be sent again."""
 

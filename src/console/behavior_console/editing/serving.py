@@ -14,8 +14,6 @@ from behavior_console.channels import Channels
 from behavior_console.editing.known_models import KnownModels
 from behavior_console.protocol import Role
 
-__all__ = ["edit_routes"]
-
 _LARGEST = 10_000_000
 """[bytes] of a tree file that is shown."""
 

@@ -7,8 +7,6 @@ import threading
 from bisect import bisect_right
 from collections.abc import Sequence
 
-__all__ = ["RecordClock"]
-
 _SET_BACK = 5.0
 """[s] A step back of more is another run of a simulation, whose clock begins anew."""
 

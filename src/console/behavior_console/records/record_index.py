@@ -26,8 +26,6 @@ from behavior_recording import RecordedMessage, Recording, RecordingError
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["MOST_EVENTS", "MOST_SPANS", "RecordIndex"]
-
 MOST_SPANS, MOST_EVENTS = 200_000, 20_000
 """That a page is sent; of more the newest."""
 _BETWEEN = 50

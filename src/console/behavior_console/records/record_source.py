@@ -14,8 +14,6 @@ from behavior_console.records.record_index import RecordIndex
 from behavior_console.source import SourceError, show_state
 from behavior_recording import RecordingError
 
-__all__ = ["RecordSource"]
-
 _STEP = 10.0
 """[s] of the recording that is read before pages are given what was found."""
 _LOOK = 0.05

@@ -17,8 +17,6 @@ from behavior_console.robot_files import RobotFiles
 from behavior_motion.robot.resources import ros_share_folders
 from behavior_recording import Recording
 
-__all__ = ["recorded_robot"]
-
 _TOPIC = "/robot_description"
 _SHARED = "share"
 """The folder below which packages lie alike on all machines."""

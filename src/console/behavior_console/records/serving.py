@@ -25,8 +25,6 @@ from behavior_console.server import ConsoleServer
 from behavior_recording.folder import default_folder
 from behavior_ros.web_access import new_token
 
-__all__ = ["records_route", "serve_record"]
-
 
 def records_route(shelf: RecordShelf) -> Route:
     """``/api/records``: what recordings there are."""

@@ -15,8 +15,6 @@ from behavior_console.robot_files import RobotFiles
 from behavior_console.source import SourceError
 from behavior_recording import RecordingError
 
-__all__ = ["RecordShelf"]
-
 _MOST_OPEN = 3
 _MOST_LISTED = 500
 

@@ -9,15 +9,6 @@ from typing import Any
 from behavior_console.channels import Channels
 from behavior_console.reducers.plain import seconds, short
 
-__all__ = [
-    "order_queue",
-    "take_command",
-    "take_diagnostics",
-    "take_feedback",
-    "take_level",
-    "take_run_control",
-]
-
 _STATES = ("waiting", "initializing", "running", "paused", "finished", "failed", "canceled")
 _ENDED = ("finished", "failed", "canceled")
 _LEVELS = ("ok", "warning", "error", "stale")

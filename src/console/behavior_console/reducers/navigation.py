@@ -9,15 +9,6 @@ from typing import Any
 from behavior_console.channels import Channels
 from behavior_console.reducers.plain import numbers, point, pose, seconds, short
 
-__all__ = [
-    "take_localization",
-    "take_map",
-    "take_path",
-    "take_people",
-    "take_regions",
-    "take_route",
-]
-
 MOST_POSES = 2_000
 MOST_CELLS = 4_000_000
 _VERDICTS = ("unknown", "good", "bad")

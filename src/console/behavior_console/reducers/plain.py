@@ -6,8 +6,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["color", "numbers", "point", "pose", "quaternion", "seconds", "short"]
-
 LONGEST_TEXT = 1_000
 
 

@@ -12,8 +12,6 @@ from behavior_console.channels import Channels
 from behavior_console.reducers import mission, navigation, scene
 from behavior_console.reducers.tree import TreeReducer
 
-__all__ = ["TOPICS", "Reducers", "Topic"]
-
 
 @dataclass(frozen=True)
 class Topic:

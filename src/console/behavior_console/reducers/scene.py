@@ -8,8 +8,6 @@ from typing import Any
 from behavior_console.channels import Channels
 from behavior_console.reducers.plain import color, numbers, point, pose, quaternion, seconds, short
 
-__all__ = ["take_joints", "take_markers", "take_objects", "take_transforms"]
-
 _STATES = ("tracked", "stale", "frozen", "attached", "lost")
 _SHAPES = ("none", "box", "sphere", "cylinder", "cone", "prism")
 MOST_POINTS = 2_000

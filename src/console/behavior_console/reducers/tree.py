@@ -11,8 +11,6 @@ from behavior_console.reducers.tree_document import ShownNode, shown_nodes
 from behavior_recording import RecordingError
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["TreeReducer"]
-
 IDLE, RUNNING, SUCCESS, FAILURE, SKIPPED = range(5)
 _ENDS = (SUCCESS, FAILURE, SKIPPED)
 LONGEST_VALUE = 2_000

@@ -10,8 +10,6 @@ from xml.etree import ElementTree
 from behavior_recording import TreeDocument
 from behavior_tree import BehaviorTreeFactory
 
-__all__ = ["ShownNode", "shown_nodes"]
-
 _KINDS = ("Action", "Condition", "Control", "Decorator", "SubTree")
 
 

@@ -224,6 +224,18 @@ class SyncBeliefs(_Monitor):
 class WatchTower(_Monitor):
     """Monitor 3: the stack at the tower's place, and which of its blocks are aligned."""
 
+    ports = ports_list(
+        *_given("poses", "held"),
+        *tower_plan_ports(),
+        InputPort("placed", str, default="", description="block that the hand has put there"),
+        OutputPort("tower", TowerObservation, description="all of it, for other nodes"),
+        OutputPort("beliefs", SceneSnapshot, description="the blocks as a scene"),
+        OutputPort("stack", str, description="blocks of the stack, bottom first"),
+        OutputPort("aligned", str, description="those that the hand has put there"),
+        OutputPort("complete", bool, description="the stack is the order"),
+    )
+    """Lengths in metres in the frame of the scene."""
+
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
@@ -232,20 +244,6 @@ class WatchTower(_Monitor):
         self._aligned: dict[str, bool] = {}
         self._last: tuple[str, str] | None = None
         self._seen: Poses = {}
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports; lengths in metres in the frame of the scene."""
-        return ports_list(
-            *_given("poses", "held"),
-            *tower_plan_ports(),
-            InputPort("placed", str, default="", description="block that the hand has put there"),
-            OutputPort("tower", TowerObservation, description="all of it, for other nodes"),
-            OutputPort("beliefs", SceneSnapshot, description="the blocks as a scene"),
-            OutputPort("stack", str, description="blocks of the stack, bottom first"),
-            OutputPort("aligned", str, description="those that the hand has put there"),
-            OutputPort("complete", bool, description="the stack is the order"),
-        )
 
     def tick(self) -> NodeStatus:
         """Observe, where a block that is not in the hand has moved, or another one is held."""
@@ -277,19 +275,17 @@ class WatchTower(_Monitor):
 class WatchHand(_Monitor):
     """Monitor 2: whether what was taken is still in the hand, and whether the hand is open."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports; lengths in metres."""
-        return ports_list(
-            *_given("poses", "tool"),
-            BidirectionalPort("held", str, description="block in the hand, emptied if it is lost"),
-            InputPort("width", float, description="[m] between the fingers"),
-            _number("lost_distance", 0.1, "[m] from the tool, further off a held block is lost"),
-            _number("held_width", 0.045, "[m] fingers closer than this hold nothing"),
-            _number("open_width", 0.07, "[m] from which on the hand is open"),
-            OutputPort("opened", bool, description="the hand is open"),
-            OutputPort("lost", str, description="block that was lost last"),
-        )
+    ports = ports_list(
+        *_given("poses", "tool"),
+        BidirectionalPort("held", str, description="block in the hand, emptied if it is lost"),
+        InputPort("width", float, description="[m] between the fingers"),
+        _number("lost_distance", 0.1, "[m] from the tool, further off a held block is lost"),
+        _number("held_width", 0.045, "[m] fingers closer than this hold nothing"),
+        _number("open_width", 0.07, "[m] from which on the hand is open"),
+        OutputPort("opened", bool, description="the hand is open"),
+        OutputPort("lost", str, description="block that was lost last"),
+    )
+    """Lengths in metres."""
 
     def tick(self) -> NodeStatus:
         """Watch."""
@@ -407,31 +403,29 @@ class WatchSite(_Aiming):
 class ChoosePlacement(_Aiming):
     """Monitor 5: where to let go of what the hand holds."""
 
+    ports = ports_list(
+        *_given("tower", "tool"),
+        InputPort("beliefs", SceneSnapshot, description="the blocks, by WatchTower"),
+        InputPort("in_hand", object, description="tool_T_block, by SyncBeliefs"),
+        InputPort("area", list[float], description="x_min;x_max;y_min;y_max of the table [m]"),
+        _number("reach", 0.7, "[m] from the base at most"),
+        _number("clearance", 0.15, "[m] between centres on the table, and from the tower"),
+        _number("base_clearance", 0.35, "[m] from the base at least"),
+        _number("reached", 0.005, "[m] from the placement, where the hand is there"),
+        _number("turned", 0.005, "third of the Frobenius norm between rotations, likewise"),
+        OutputPort("destination", str, description="tower, table; empty: nothing is held"),
+        OutputPort("placement", PoseStamped, description="pose of the tool there"),
+        OutputPort("aim", object, description="the same as a matrix"),
+        OutputPort("at_placement", bool, description="the tool is there"),
+    )
+    """Lengths in metres in the frame of the scene."""
+
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
         self._placer: Placer | None = None
         self._seen: tuple[TowerObservation | None, Matrix | None] = None, None
         self._chosen: Placement | None = None
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports; lengths in metres in the frame of the scene."""
-        return ports_list(
-            *_given("tower", "tool"),
-            InputPort("beliefs", SceneSnapshot, description="the blocks, by WatchTower"),
-            InputPort("in_hand", object, description="tool_T_block, by SyncBeliefs"),
-            InputPort("area", list[float], description="x_min;x_max;y_min;y_max of the table [m]"),
-            _number("reach", 0.7, "[m] from the base at most"),
-            _number("clearance", 0.15, "[m] between centres on the table, and from the tower"),
-            _number("base_clearance", 0.35, "[m] from the base at least"),
-            _number("reached", 0.005, "[m] from the placement, where the hand is there"),
-            _number("turned", 0.005, "third of the Frobenius norm between rotations, likewise"),
-            OutputPort("destination", str, description="tower, table; empty: nothing is held"),
-            OutputPort("placement", PoseStamped, description="pose of the tool there"),
-            OutputPort("aim", object, description="the same as a matrix"),
-            OutputPort("at_placement", bool, description="the tool is there"),
-        )
 
     def tick(self) -> NodeStatus:
         """Choose; FAILURE where there is no room."""
@@ -472,16 +466,14 @@ class ChoosePlacement(_Aiming):
 class SuppressCollisions(_Monitor):
     """Monitor 6: which blocks the arm may touch on its way."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports; lengths in metres."""
-        return ports_list(
-            *_given("poses", "tool", "held"),
-            InputPort("aim", object, description="pose that the tool is sent to, or None"),
-            _number("approach", 0.1, "[m] of the stand-off before it"),
-            _number("std_dev", 0.02, "[m] width of the funnel before it"),
-            OutputPort("may_touch", list[str], description="names of the blocks, in order"),
-        )
+    ports = ports_list(
+        *_given("poses", "tool", "held"),
+        InputPort("aim", object, description="pose that the tool is sent to, or None"),
+        _number("approach", 0.1, "[m] of the stand-off before it"),
+        _number("std_dev", 0.02, "[m] width of the funnel before it"),
+        OutputPort("may_touch", list[str], description="names of the blocks, in order"),
+    )
+    """Lengths in metres."""
 
     def tick(self) -> NodeStatus:
         """Compute, along the way that the funnel sends the tool."""
@@ -506,23 +498,20 @@ class SuppressCollisions(_Monitor):
 class DiagnoseNetwork(_Monitor):
     """Monitor 7: says a few times a second how things stand."""
 
+    ports = ports_list(
+        *_given("tower"),
+        InputPort("block", str, default="", description="what is to be taken"),
+        InputPort("purpose", str, default="", description="what for"),
+        InputPort("refusal", str, default="", description="why it is refused"),
+        _number("period", 0.25, "[s] between two reports"),
+        OutputPort("progress", float, description="part of the order that stands, 0..1"),
+        OutputPort("summary", str, description="one line"),
+    )
+
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
         self._published_at = -math.inf
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            *_given("tower"),
-            InputPort("block", str, default="", description="what is to be taken"),
-            InputPort("purpose", str, default="", description="what for"),
-            InputPort("refusal", str, default="", description="why it is refused"),
-            _number("period", 0.25, "[s] between two reports"),
-            OutputPort("progress", float, description="part of the order that stands, 0..1"),
-            OutputPort("summary", str, description="one line"),
-        )
 
     def tick(self) -> NodeStatus:
         """Say it, where it is time to."""
@@ -544,14 +533,11 @@ class DiagnoseNetwork(_Monitor):
 class RaiseTool(SyncActionNode):
     """A target straight above the tool, as it stands now."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            *_given("tool"),
-            _number("by", 0.1, "[m]"),
-            OutputPort("raised", PoseStamped, description="the same pose, higher up"),
-        )
+    ports = ports_list(
+        *_given("tool"),
+        _number("by", 0.1, "[m]"),
+        OutputPort("raised", PoseStamped, description="the same pose, higher up"),
+    )
 
     def tick(self) -> NodeStatus:
         """Compute."""

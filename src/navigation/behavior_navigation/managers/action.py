@@ -39,9 +39,9 @@ from behavior_ros import (
     QOS_COMMAND,
     QOS_LATCHED,
     AgeSince,
-    ParameterSpec,
     TransformError,
     declare,
+    read_only,
     seconds,
 )
 from behavior_tree import BehaviorTreeFactory, Cause
@@ -53,27 +53,20 @@ PARAMETERS = (
     *input_parameters("route", "route", 10.0, "routes"),
     *input_parameters("semantic_regions", "semantic_regions", math.inf, "regions of the map"),
     pose_tree_parameter(),
-    ParameterSpec("robot_frame", "base_link", "frame of the robot", read_only=True),
-    ParameterSpec(
-        "goal_frame",
-        "",
-        "frame of goals that name none; empty: omap_frame",
-        read_only=True,
-    ),
-    ParameterSpec("omap_frame", "map", "frame of routes and maneuvers", read_only=True),
-    ParameterSpec("tx_route_request", "route_request", "topic of route requests", read_only=True),
-    ParameterSpec(
+    read_only("robot_frame", "base_link", "frame of the robot"),
+    read_only("goal_frame", "", "frame of goals that name none; empty: omap_frame"),
+    read_only("omap_frame", "map", "frame of routes and maneuvers"),
+    read_only("tx_route_request", "route_request", "topic of route requests"),
+    read_only(
         "tx_reset_route_planner",
         "route_planner/reset",
         "service (std_srvs/Trigger) that resets the route planner; empty: it has none",
-        read_only=True,
     ),
-    ParameterSpec("tx_maneuver", "maneuver", "topic of maneuvers", read_only=True),
-    ParameterSpec(
+    read_only("tx_maneuver", "maneuver", "topic of maneuvers"),
+    read_only(
         "tx_tile_load_request",
         "map/load_tile_request",
         "topic on which tiles are asked for; empty: never",
-        read_only=True,
     ),
     *RULE_PARAMETERS,
 )

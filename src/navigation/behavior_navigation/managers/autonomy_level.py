@@ -19,7 +19,7 @@ from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers import autonomy_level_nodes as nodes
 from behavior_navigation.operator_input import OPERATOR_PARAMETERS, OperatorInput
 from behavior_navigation.rules.state import Level
-from behavior_ros import QOS_LATCHED, ParameterSpec
+from behavior_ros import QOS_LATCHED, read_only
 from behavior_tree import BehaviorTreeFactory
 
 REPEAT_PERIOD = 0.25
@@ -30,7 +30,7 @@ FASTEST_CHECK = 0.002
 
 PARAMETERS = (
     *OPERATOR_PARAMETERS,
-    ParameterSpec("tx_autonomy_level", "autonomy/level", "topic of the level", read_only=True),
+    read_only("tx_autonomy_level", "autonomy/level", "topic of the level"),
 )
 
 

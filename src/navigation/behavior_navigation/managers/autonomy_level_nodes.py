@@ -12,7 +12,6 @@ from behavior_tree import (
     InputPort,
     NodeConfig,
     NodeStatus,
-    PortInfo,
     SyncActionNode,
     ports_list,
 )
@@ -60,15 +59,12 @@ class DeadmanIsAlive(_AutonomyCondition):
 class SetAutonomyLevel(SyncActionNode):
     """Selects who moves the robot, as the operator would."""
 
+    ports = ports_list(InputPort("level", str, description="MANUAL or AUTONOMOUS"))
+
     def __init__(self, name: str, config: NodeConfig, autonomy: Autonomy) -> None:
         """Make the node, as the factory does; ``autonomy`` is what it acts upon."""
         super().__init__(name, config)
         self._autonomy = autonomy
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(InputPort("level", str, description="MANUAL or AUTONOMOUS"))
 
     def tick(self) -> NodeStatus:
         """Select it."""

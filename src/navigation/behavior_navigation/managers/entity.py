@@ -16,53 +16,47 @@ from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers.service_call import ServiceCall, read_success
 from behavior_navigation.rules.calls import Call, CallResult
 from behavior_navigation.rules.entities import Entity, EntityDriver, EntityPool
-from behavior_ros import ParameterError, ParameterSpec, declare_all
+from behavior_ros import ParameterError, ParameterSpec, declare_all, read_only
 from behavior_tree import BehaviorTreeFactory
 
 PARAMETERS = (
-    ParameterSpec(
+    read_only(
         "managed_entities",
         ["egm", "rpp", "sdm", "tp"],
         "keys of the modules that are switched, in any order",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "managed_entity_name",
         "",
         "name, in camel case, of the only module; it takes the place of managed_entities",
-        read_only=True,
     ),
-    ParameterSpec("tx_enabler", "", "of managed_entity_name; empty: <its name>", read_only=True),
-    ParameterSpec(
+    read_only("tx_enabler", "", "of managed_entity_name; empty: <its name>"),
+    read_only(
         "state_period",
         1.0,
         "[s] steady time between two looks at each module's state",
         range=(0.05, 3600.0),
-        read_only=True,
     ),
 )
 
 
 def _entity_parameters(key: str) -> list[ParameterSpec]:
     return [
-        ParameterSpec(
+        read_only(
             f"{key}.managed_entity_name",
             key,
             "name in camel case; its nodes are <name>Enable, <name>Disable and <name>Toggle",
-            read_only=True,
         ),
-        ParameterSpec(
+        read_only(
             f"{key}.tx_enabler",
             key,
             "lifecycle node, or service std_srvs/SetBool, that switches the module",
-            read_only=True,
         ),
-        ParameterSpec(
+        read_only(
             f"{key}.interface",
             "lifecycle",
             "how it is switched; none: it is not there, and counts as switched at once",
             choices=("lifecycle", "set_bool", "none"),
-            read_only=True,
         ),
     ]
 

@@ -13,21 +13,19 @@ from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
 from behavior_executor.tree_run import Activity
 from behavior_navigation.manager import NavigationManager, navigation_managers
-from behavior_ros import QOS_EVENT_LOG, ParameterSpec
+from behavior_ros import QOS_EVENT_LOG, read_only
 
 PARAMETERS = (
-    ParameterSpec(
+    read_only(
         "tx_action_feedback",
         "behavior/action_feedback",
         "topic (behavior_msgs/MissionFeedback) of what becomes of the action",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "feedback_period",
         0.5,
         "[s] node time between two reports while nothing changes",
         range=(0.01, 3600.0),
-        read_only=True,
     ),
 )
 

@@ -12,17 +12,16 @@ from behavior_executor.manager_node import input_parameters
 from behavior_executor.missions import Kind, Policy
 from behavior_executor.statistics import Metric
 from behavior_navigation.manager import NavigationManager
-from behavior_ros import QOS_COMMAND, AgeSince, ParameterSpec, seconds
+from behavior_ros import QOS_COMMAND, AgeSince, read_only, seconds
 
 PARAMETERS = (
     *input_parameters("rx_route", "local_route", 5.0, "routes made on board"),
-    ParameterSpec("tx_action", "mission/action", "topic of mission actions", read_only=True),
-    ParameterSpec(
+    read_only("tx_action", "mission/action", "topic of mission actions"),
+    read_only(
         "policy",
         "replace",
         "what happens to a mission that runs when a route arrives",
         choices=("reject", "queue", "replace"),
-        read_only=True,
     ),
 )
 

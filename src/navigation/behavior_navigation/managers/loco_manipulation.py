@@ -19,27 +19,25 @@ from behavior_navigation.rules.behavior_call import (
 from behavior_navigation.rules.calls import CallResult
 from behavior_ros import (
     Need,
-    ParameterSpec,
     RemoteAction,
     action_need,
     code_text,
+    read_only,
     remote_actions,
 )
 from behavior_tree import BehaviorTreeFactory
 
 PARAMETERS = (
-    ParameterSpec(
+    read_only(
         "tx_behavior",
         "manipulation/execute",
         "action (behavior_msgs/ExecuteMission) of the executor that runs the behaviors",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "server_timeout",
         2.0,
         "[s] wall time without a sign of life after which that executor counts as lost",
         range=(0.1, 60.0),
-        read_only=True,
     ),
 )
 

@@ -27,11 +27,11 @@ from behavior_ros import (
     End,
     GoalOutcome,
     Need,
-    ParameterSpec,
     RemoteGoal,
     action_need,
     code_text,
     declare,
+    read_only,
     remote_actions,
     seconds,
     to_time,
@@ -41,37 +41,32 @@ from behavior_tree.cause import Cause
 
 PARAMETERS = (
     *input_parameters("load_tile_request", "map/load_tile_request", math.inf, "requests for tiles"),
-    ParameterSpec(
+    read_only(
         "tx_load_tile_request",
         "map_loader/load_tile",
         "action (behavior_msgs/LoadTile) of the map loader; its result is the load_tile_result",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "load_tile_result.rx_message",
         "",
         "the same as tx_load_tile_request: the result is that action's; empty: as that says",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "load_tile_result.max_timeout",
         20.0,
         "[s] node time that the map loader may take",
         range=(0.1, 3600.0),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "server_timeout",
         2.0,
         "[s] wall time without a sign of life after which the map loader counts as lost",
         range=(0.1, 60.0),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "tx_atlas_map_publisher",
         "map_republish",
         "topic (std_msgs/Header) that has the maps published again, as of its stamp",
-        read_only=True,
     ),
 )
 

@@ -18,7 +18,7 @@ from behavior_navigation.managers import planner_nodes as nodes
 from behavior_navigation.rules.planner_core import PlannerCore
 from behavior_navigation.rules.planner_mode import Alarm, PlannerRules, Solver
 from behavior_navigation.rules.state import PlannerMode
-from behavior_ros import ERROR, QOS_LATCHED, STALE, ParameterSpec
+from behavior_ros import ERROR, QOS_LATCHED, STALE, read_only
 from behavior_tree import BehaviorTreeFactory, Cause
 
 EVERY_CYCLE = QoSProfile(
@@ -27,61 +27,53 @@ EVERY_CYCLE = QoSProfile(
 """Every cycle counts, whatever reliability its publisher offers."""
 
 RULE_PARAMETERS = (
-    ParameterSpec(
+    read_only(
         "failures_until_reroute",
         3,
         "N1: consecutive failed planning cycles from which on another route is asked for",
         range=(1, 10**6),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "failures_until_give_up",
         20,
         "N2: consecutive failed planning cycles with which the action fails",
         range=(1, 10**6),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "trajectory_failures_until_fallback",
         3,
         "M: consecutive cycles without a usable trajectory until the planner falls back",
         range=(1, 10**6),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "trajectory_doubts_until_reroute",
         10,
         "M2: consecutive cycles of doubtful trajectories from which on another route is asked for",
         range=(1, 10**6),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "good_cycles_until_nominal",
         3,
         "K: consecutive good cycles that end the fallback",
         range=(0, 10**6),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "reroute_cooldown",
         5.0,
         "T_cd: [s] node time between two requests for another route",
         range=(0.0, 3600.0),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "loc_bad_grace",
         2.0,
         "[s] node time for which the localization may be bad before its reset is wanted",
         range=(0.0, 3600.0),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "route_wait_threshold",
         20.0,
         "[s] node time for which the planner falls back while another route is awaited",
         range=(0.0, 3600.0),
-        read_only=True,
     ),
 )
 """The fields of :class:`PlannerRules`."""
@@ -89,18 +81,12 @@ RULE_PARAMETERS = (
 PARAMETERS = (
     *input_parameters("path_planner_health", "path_planner/health", 1.0, "planning cycles"),
     *input_parameters("trajectory", "trajectory_planner/status", 1.0, "solver statuses"),
-    ParameterSpec(
-        "tx_planner_operation_mode",
-        "planner_operation_mode",
-        "topic of the planner's mode",
-        read_only=True,
-    ),
-    ParameterSpec(
+    read_only("tx_planner_operation_mode", "planner_operation_mode", "topic of the planner's mode"),
+    read_only(
         "repeat_rate",
         25.0,
         "[Hz] steady rate at which the mode is repeated: the executor's sign of life",
         range=(20.0, 200.0),
-        read_only=True,
     ),
     *RULE_PARAMETERS,
 )

@@ -13,7 +13,6 @@ from behavior_tree import (
     NodeConfig,
     NodeStatus,
     OutputPort,
-    PortInfo,
     StatefulActionNode,
     SyncActionNode,
     ports_list,
@@ -78,16 +77,13 @@ class RerouteRequested(_PlannerCondition):
 class _SetPlanner(SyncActionNode):
     mode: ClassVar[PlannerMode]
 
+    ports = ports_list(
+        InputPort("reason", str, default="chosen by the tree", description="told with the mode")
+    )
+
     def __init__(self, name: str, config: NodeConfig, planner: Planner) -> None:
         super().__init__(name, config)
         self._planner = planner
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("reason", str, default="chosen by the tree", description="told with the mode")
-        )
 
     def tick(self) -> NodeStatus:
         """Publish it."""
@@ -118,19 +114,16 @@ class SelectPlannerMode(StatefulActionNode):
     planner failed so often that the action must be given up. Halting makes the planner idle.
     """
 
+    ports = ports_list(
+        OutputPort("mode", str, description="IDLE, NOMINAL or FALLBACK"),
+        OutputPort("reason", str, description="why, in plain words; empty: all is well"),
+        OutputPort("reroute", bool, description="another route is asked for in this tick"),
+    )
+
     def __init__(self, name: str, config: NodeConfig, planner: Planner) -> None:
         """Make the node, as the factory does; ``planner`` is what it acts upon."""
         super().__init__(name, config)
         self._planner = planner
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            OutputPort("mode", str, description="IDLE, NOMINAL or FALLBACK"),
-            OutputPort("reason", str, description="why, in plain words; empty: all is well"),
-            OutputPort("reroute", bool, description="another route is asked for in this tick"),
-        )
 
     def on_start(self) -> NodeStatus:
         """Choose."""

@@ -23,40 +23,31 @@ from behavior_navigation.rules.localization import (
     brought_to_now,
 )
 from behavior_navigation.rules.route_progress import Odometer
-from behavior_ros import ERROR, ParameterSpec, TransformError, seconds, to_time
+from behavior_ros import ERROR, TransformError, read_only, seconds, to_time
 from behavior_tree import BehaviorTreeFactory
 
 PARAMETERS = (
     *LOCALIZATION_PARAMETERS,
     pose_tree_parameter(),
-    ParameterSpec("robot_frame", "base_link", "frame of the robot", read_only=True),
-    ParameterSpec(
+    read_only("robot_frame", "base_link", "frame of the robot"),
+    read_only(
         "static_frame",
         "odom",
         "frame that stands still between an estimate and now; empty: estimates stay as they are",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "tx_reset_localization",
         "localization/reset",
         "service, or topic with initialpose, that resets the localizer",
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "reset_adapter",
         "trigger",
         "how the localizer is reset: std_srvs/Trigger, std_srvs/Empty (AMCL), or a pose to start "
         "from (PoseWithCovarianceStamped)",
         choices=("trigger", "empty", "initialpose"),
-        read_only=True,
     ),
-    ParameterSpec(
-        "reset_timeout",
-        10.0,
-        "[s] node time that a reset may take",
-        range=(0.1, 600.0),
-        read_only=True,
-    ),
+    read_only("reset_timeout", 10.0, "[s] node time that a reset may take", range=(0.1, 600.0)),
 )
 
 

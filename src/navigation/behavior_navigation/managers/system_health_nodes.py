@@ -12,7 +12,6 @@ from behavior_tree import (
     NodeConfig,
     NodeStatus,
     OutputPort,
-    PortInfo,
     StatefulActionNode,
     ports_list,
 )
@@ -84,16 +83,13 @@ class SystemIsHealthy(_HealthCondition):
 class ResetLocalization(StatefulActionNode):
     """Has the localizer start anew. RUNNING until it answered; then only newer results count."""
 
+    ports = ports_list(OutputPort("message", str, description="what the localizer answered"))
+
     def __init__(self, name: str, config: NodeConfig, health: SystemHealth) -> None:
         """Make the node, as the factory does; ``health`` is what it acts upon."""
         super().__init__(name, config)
         self._health = health
         self._since = 0.0
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(OutputPort("message", str, description="what the localizer answered"))
 
     def on_start(self) -> NodeStatus:
         """Ask."""

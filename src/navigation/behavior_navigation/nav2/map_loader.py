@@ -11,17 +11,18 @@ from behavior_msgs.action import LoadTile
 from rclpy.node import Node
 
 from behavior_navigation.nav2.interfaces import nav2_interface
-from behavior_ros import BurstActionServer, ParameterError, ParameterSpec, declare_all, run
+from behavior_ros import (
+    BurstActionServer,
+    ParameterError,
+    declare_all,
+    read_only,
+    run,
+)
 
 PARAMETERS = (
-    ParameterSpec(
-        "load_map_service", "map_server/load_map", "service (nav2_msgs/LoadMap)", read_only=True
-    ),
-    ParameterSpec(
-        "tile_urls",
-        [""],
-        "where tiles lie, as name=path.yaml; a request may bring its own map_url",
-        read_only=True,
+    read_only("load_map_service", "map_server/load_map", "service (nav2_msgs/LoadMap)"),
+    read_only(
+        "tile_urls", [""], "where tiles lie, as name=path.yaml; a request may bring its own map_url"
     ),
 )
 _CAUSES = {

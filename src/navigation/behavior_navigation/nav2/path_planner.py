@@ -29,35 +29,29 @@ from behavior_ros import (
     QOS_LATCHED,
     End,
     GoalOutcome,
-    ParameterSpec,
     RemoteGoal,
     declare_all,
+    read_only,
     remote_actions,
     run,
     seconds,
 )
 
 PARAMETERS = (
-    ParameterSpec("cycle_rate", 2.0, "of planning [Hz]", range=(0.1, 50.0), read_only=True),
-    ParameterSpec(
-        "compute_path_action", "compute_path_to_pose", "of the planner server", read_only=True
+    read_only("cycle_rate", 2.0, "of planning [Hz]", range=(0.1, 50.0)),
+    read_only("compute_path_action", "compute_path_to_pose", "of the planner server"),
+    read_only("follow_path_action", "follow_path", "of the controller server"),
+    read_only("planner_id", "", "planner plugin; empty: Nav2's default"),
+    read_only("controller_id", "", "controller plugin in NOMINAL"),
+    read_only("goal_checker_id", "", "goal checker plugin"),
+    read_only(
+        "fallback_controller_id", "", "controller plugin in FALLBACK; empty: the robot stands then"
     ),
-    ParameterSpec("follow_path_action", "follow_path", "of the controller server", read_only=True),
-    ParameterSpec("planner_id", "", "planner plugin; empty: Nav2's default", read_only=True),
-    ParameterSpec("controller_id", "", "controller plugin in NOMINAL", read_only=True),
-    ParameterSpec("goal_checker_id", "", "goal checker plugin", read_only=True),
-    ParameterSpec(
-        "fallback_controller_id",
-        "",
-        "controller plugin in FALLBACK; empty: the robot stands then",
-        read_only=True,
-    ),
-    ParameterSpec(
+    read_only(
         "reroute_patience",
         3.0,
         "[s] of failing that lead to the advice to take another route",
         range=(0.0, 600.0),
-        read_only=True,
     ),
 )
 IDLE, NOMINAL, FALLBACK = (

@@ -14,31 +14,27 @@ from behavior_navigation.nav2.interfaces import error_name, nav2_interface
 from behavior_ros import (
     QOS_COMMAND,
     GoalOutcome,
-    ParameterSpec,
     RemoteGoal,
     declare_all,
+    read_only,
     remote_actions,
     run,
 )
 
 PARAMETERS = (
-    ParameterSpec(
+    read_only(
         "planner",
         "path",
         "path: ComputePathToPose, a free path; route: ComputeRoute, a way over the route graph",
         choices=("path", "route"),
-        read_only=True,
     ),
-    ParameterSpec(
-        "compute_path_action", "compute_path_to_pose", "of the planner server", read_only=True
-    ),
-    ParameterSpec("compute_route_action", "compute_route", "of the route server", read_only=True),
-    ParameterSpec("planner_id", "", "planner plugin; empty: Nav2's default", read_only=True),
-    ParameterSpec(
+    read_only("compute_path_action", "compute_path_to_pose", "of the planner server"),
+    read_only("compute_route_action", "compute_route", "of the route server"),
+    read_only("planner_id", "", "planner plugin; empty: Nav2's default"),
+    read_only(
         "edges_service",
         "route_server/DynamicEdgesScorer/adjust_edges",
         "service (nav2_msgs/DynamicEdges) that closes edges to avoid; empty: they are not avoided",
-        read_only=True,
     ),
 )
 

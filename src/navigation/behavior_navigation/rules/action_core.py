@@ -138,7 +138,7 @@ class ActionCore:
         self._watch: GoalWatch | None = None
         self._check = GoalCheck(rules.goal)
         self._speed = SpeedEstimate()
-        self._final_told = False
+        self._final_published = False
         self._behind = self._progress = 0.0
         self._had_route = False
         self._tile_asked = ""
@@ -255,7 +255,7 @@ class ActionCore:
             return
         self.action.goal_in_map = self._watch.accept()
         self._check.reset()
-        self.action.goal_reached = self._final_told = False
+        self.action.goal_reached = self._final_published = False
 
     def request_route(self, cause: RouteCause) -> bool:
         """See to it that a route is under way; False: the goal's place is not known yet.
@@ -311,7 +311,7 @@ class ActionCore:
         """The route is void, as after a reset of the route planner."""
         self._leave_route()
         self._detours.drop_route()
-        self._final_told = False
+        self._final_published = False
         self.exchange.forget()
         self.action.route_id, self.action.route_length = "", 0.0
         self.action.distance_remaining = -1.0
@@ -337,7 +337,7 @@ class ActionCore:
         maneuver = follower.maneuver(robot, goal, self.regions, tile, odometer=odometer)
         self.outside.publish_maneuver(maneuver)
         self.maneuvers += 1
-        self._final_told = maneuver.is_final
+        self._final_published = maneuver.is_final
         action.phase = ActionPhase.NAVIGATING
         return ""
 
@@ -466,7 +466,7 @@ class ActionCore:
         self._follower, self._detours = None, Detours(self.rules.reroute_cooldown)
         route_id = f"route of {request.action_id}"
         self._given = GivenRoute(route_id, self.rules.horizons) if request.route else None
-        self._watch, self._final_told = None, False
+        self._watch, self._final_published = None, False
         self._check.reset()
         self._speed.reset()
         self._behind = self._progress = 0.0
@@ -539,7 +539,7 @@ class ActionCore:
         # The planner leads to a place of the given route; that one leads to the goal.
         asked = self._asked_goal if self._given is None else None
         self._route_goal = asked or self.action.goal_in_map
-        self._final_told, self._had_route = False, True
+        self._final_published, self._had_route = False, True
         self.action.route_id, self.action.route_length = follower.route_id, follower.route.length
         self.action.phase = ActionPhase.NAVIGATING
 
@@ -572,7 +572,7 @@ class ActionCore:
             goal is not None
             and self.state.localization.good
             and not self.action.paused
-            and self._check.update(robot, goal, speed, self._final_told, remaining=remaining)
+            and self._check.update(robot, goal, speed, self._final_published, remaining=remaining)
         )
 
     def _place_given(self, given: GivenRoute) -> bool:

@@ -112,10 +112,7 @@ def _region_types(names: list[str]) -> set[int]:
 class RegionsAreAllowed(ConditionNode):
     """SUCCESS unless the robot is in, or the way ahead touches, a region that it must not enter."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(_forbidden_port())
+    ports = ports_list(_forbidden_port())
 
     def __init__(self, name: str, config: NodeConfig, core: ActionCore) -> None:
         """Make the node, as the factory does; ``core`` is the action."""
@@ -134,10 +131,7 @@ class RegionsAreAllowed(ConditionNode):
 class AvoidRegions(_ActionNode):
     """Asks for a route around the forbidden regions that the way ahead touches."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(_forbidden_port())
+    ports = ports_list(_forbidden_port())
 
     def tick(self) -> NodeStatus:
         """Ask; FAILURE if there is no other way to ask for, and none is under way."""
@@ -151,10 +145,7 @@ class AvoidRegions(_ActionNode):
 class AcceptAction(_ActionNode):
     """Begins the new action; what the one before left behind counts no more."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(OutputPort("action_id", str, description="identifier of the action"))
+    ports = ports_list(OutputPort("action_id", str, description="identifier of the action"))
 
     def tick(self) -> NodeStatus:
         """Accept; FAILURE if there is no new action."""
@@ -176,12 +167,7 @@ class UpdateGoal(_ActionNode):
 class GenerateManeuver(_ActionNode):
     """Publishes the part of the route around the robot, for the path planner to follow."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            OutputPort("distance_remaining", float, description="[m] along the route")
-        )
+    ports = ports_list(OutputPort("distance_remaining", float, description="[m] along the route"))
 
     def tick(self) -> NodeStatus:
         """Publish; FAILURE says why that must not or cannot be."""
@@ -193,14 +179,9 @@ class GenerateManeuver(_ActionNode):
 class CompleteAction(_ActionNode):
     """Ends the action with success."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            OutputPort(
-                "summary", str, description="what of the route was left out; unset: nothing was"
-            )
-        )
+    ports = ports_list(
+        OutputPort("summary", str, description="what of the route was left out; unset: nothing was")
+    )
 
     def tick(self) -> NodeStatus:
         """End it; FAILURE if there is none, or the map that it wants was refused."""
@@ -224,10 +205,7 @@ class FailAction(_ActionNode):
 class RequestTileLoad(_ActionNode):
     """Asks for the tile that the action needs; once, however often it is ticked."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(OutputPort("tile_id", str, description="the tile, empty: none is needed"))
+    ports = ports_list(OutputPort("tile_id", str, description="the tile, empty: none is needed"))
 
     def tick(self) -> NodeStatus:
         """Ask; FAILURE if that tile was refused."""
@@ -242,20 +220,17 @@ class RequestNewRouteOnBoard(StatefulActionNode):
     there, so that the node may stand in a reactive sequence.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort(
-                "cause", str, default="NEW_ACTION", description="NEW_ACTION, GOAL_MOVED or REROUTE"
-            ),
-            InputPort(
-                "wait",
-                bool,
-                default=True,
-                description="RUNNING until the route is there; otherwise SUCCESS at once",
-            ),
-        )
+    ports = ports_list(
+        InputPort(
+            "cause", str, default="NEW_ACTION", description="NEW_ACTION, GOAL_MOVED or REROUTE"
+        ),
+        InputPort(
+            "wait",
+            bool,
+            default=True,
+            description="RUNNING until the route is there; otherwise SUCCESS at once",
+        ),
+    )
 
     def __init__(self, name: str, config: NodeConfig, core: ActionCore) -> None:
         """Make the node, as the factory does; ``core`` is the action."""

@@ -15,7 +15,6 @@ from behavior_tree import (
     NodeConfig,
     NodeStatus,
     OutputPort,
-    PortInfo,
     StatefulActionNode,
     ports_list,
 )
@@ -52,16 +51,13 @@ Runner = Callable[[str, Mapping[str, str]], BehaviorCall]
 class RunBehavior(StatefulActionNode):
     """Runs a behavior of another executor to its end, and cancels it when halted."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("behavior", str, description="name of the behavior"),
-            InputPort("parameters", str, default="", description="its parameters: key=value;..."),
-            InputPort("timeout", float, default=0.0, description="[s] it may take; 0: any"),
-            OutputPort("progress", float, description="0..1, -1 when unknown"),
-            OutputPort("detail", str, description="one line on what it does"),
-        )
+    ports = ports_list(
+        InputPort("behavior", str, description="name of the behavior"),
+        InputPort("parameters", str, default="", description="its parameters: key=value;..."),
+        InputPort("timeout", float, default=0.0, description="[s] it may take; 0: any"),
+        OutputPort("progress", float, description="0..1, -1 when unknown"),
+        OutputPort("detail", str, description="one line on what it does"),
+    )
 
     def __init__(
         self, name: str, config: NodeConfig, run: Runner, now: Callable[[], float]

@@ -11,7 +11,6 @@ from behavior_tree import (
     InputPort,
     NodeConfig,
     NodeStatus,
-    PortInfo,
     StatefulActionNode,
     ports_list,
 )
@@ -40,10 +39,7 @@ class Call(Protocol):
 class CallNode(StatefulActionNode):
     """Makes a request, waits for the answer, and fails when it stays away."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(InputPort("timeout", float, default=3.0, description="[s] for an answer"))
+    ports = ports_list(InputPort("timeout", float, default=3.0, description="[s] for an answer"))
 
     def __init__(
         self,

@@ -15,7 +15,6 @@ from behavior_tree import (
     NodeConfig,
     NodeStatus,
     NodeType,
-    PortInfo,
     StatefulActionNode,
     TreeNodeManifest,
     ports_list,
@@ -104,10 +103,7 @@ class Entity:
 class SwitchEntity(StatefulActionNode):
     """Switches a module, and waits until it says that it has."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(InputPort("timeout", float, default=3.0, description="[s] for an answer"))
+    ports = ports_list(InputPort("timeout", float, default=3.0, description="[s] for an answer"))
 
     def __init__(
         self,

@@ -51,7 +51,7 @@ class GoalCheck:
         robot: Pose2D,
         goal: Pose2D,
         speed: float,
-        final_told: bool,
+        final_published: bool,
         *,
         remaining: float = 0.0,
     ) -> bool:
@@ -61,7 +61,7 @@ class GoalCheck:
             robot: and
             goal: in one frame.
             speed: of the robot [m/s].
-            final_told: the newest maneuver was final.
+            final_published: the newest maneuver was final.
             remaining: of a route that has to be driven to its end [m].
         """
         rule = self.rule
@@ -70,7 +70,7 @@ class GoalCheck:
             and robot.turn(goal) <= rule.rotation
             and remaining <= rule.translation + ROUTE_END
             and speed <= rule.speed
-            and (final_told or not rule.require_final_maneuver)
+            and (final_published or not rule.require_final_maneuver)
         )
         self._ticks = self._ticks + 1 if here else 0
         return self._ticks >= rule.ticks

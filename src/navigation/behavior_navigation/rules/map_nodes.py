@@ -13,7 +13,6 @@ from behavior_tree import (
     InputPort,
     NodeConfig,
     NodeStatus,
-    PortInfo,
     StatefulActionNode,
     SyncActionNode,
     TreeNode,
@@ -42,12 +41,9 @@ class _MapNode(SyncActionNode):
 class MapIsLoaded(ConditionNode):
     """SUCCESS if the map that is wanted, or a certain tile, is in force and no change under way."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("tile_id", str, default="", description="tile; empty: the one wanted last")
-        )
+    ports = ports_list(
+        InputPort("tile_id", str, default="", description="tile; empty: the one wanted last")
+    )
 
     def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
         """Make the node, as the factory does; ``change`` is the change of the map."""
@@ -69,10 +65,7 @@ class MapIsLoaded(ConditionNode):
 class EnterMapPhase(_MapNode):
     """Goes on to the next phase of a change of the map; from DISABLING on nothing is driven."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(InputPort("phase", str, description="one of " + ", ".join(_PHASES)))
+    ports = ports_list(InputPort("phase", str, description="one of " + ", ".join(_PHASES)))
 
     def tick(self) -> NodeStatus:
         """Go on; FAILURE if the phase cannot follow the present one."""
@@ -136,10 +129,7 @@ class KeepMap(_MapNode):
 class WaitMapLocalized(StatefulActionNode):
     """Waits until the robot knows its place in the new map."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(InputPort("timeout", float, default=20.0, description="[s]"))
+    ports = ports_list(InputPort("timeout", float, default=20.0, description="[s]"))
 
     def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
         """Make the node, as the factory does; ``change`` is the change of the map."""

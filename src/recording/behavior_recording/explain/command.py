@@ -9,8 +9,6 @@ from typing import Any
 
 from behavior_recording.errors import RecordingError
 
-__all__ = ["COMMAND", "ExplainCommand"]
-
 
 class ExplainCommand:
     """Writes a page on a recorded run: what was asked, what happened, the first cause with its

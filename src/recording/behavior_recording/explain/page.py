@@ -20,8 +20,6 @@ from behavior_recording.explain.timeline import timeline_svg
 from behavior_recording.replay.story import label
 from behavior_recording.replay.text import entry_text, shown_status
 
-__all__ = ["explain_page"]
-
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _SYMBOLS = {
     "RUNNING": "▶",

@@ -12,8 +12,6 @@ from typing import Any
 
 from behavior_recording.recording import RecordedMessage, Recording
 
-__all__ = ["Picture", "pictures"]
-
 _RAW, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 _MODES = {
     "rgb8": ("RGB", "RGB", 3),

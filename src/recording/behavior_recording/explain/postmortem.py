@@ -14,8 +14,6 @@ from behavior_recording.replay.history import History
 from behavior_recording.replay.story import Span, Story
 from behavior_tree.basic_types import NodeStatus
 
-__all__ = ["Event", "Link", "PostMortem", "Verdict", "examine"]
-
 FAILURE = NodeStatus.FAILURE
 FAILED, FINISHED, CANCELED = "failed", "succeeded", "was ended"
 _STATES = {4: FINISHED, 5: FAILED, 6: CANCELED}

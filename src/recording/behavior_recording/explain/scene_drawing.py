@@ -17,8 +17,6 @@ from scipy.spatial.transform import Rotation
 
 from behavior_recording.recording import Recording
 
-__all__ = ["View", "scene_views"]
-
 _OBJECTS, _FRAMES, _FIXED = "/scene/objects", "/tf", "/tf_static"
 _OLDEST = 5_000_000_000
 """[ns] before the moment; what is older says little of it."""

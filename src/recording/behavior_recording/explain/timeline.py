@@ -10,8 +10,6 @@ from behavior_recording.tree_document import RecordedNode
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.xml.escape import escape
 
-__all__ = ["timeline_svg"]
-
 _MOST_ROWS = 40
 _NAMES, _WIDE, _ROW, _TOP, _RIGHT = 210.0, 830.0, 22.0, 36.0, 20.0
 """[px] room for names, of the time axis, of a row, above the rows, right of the axis."""

@@ -13,8 +13,6 @@ from typing import Any
 
 from behavior_recording.errors import RecordingError
 
-__all__ = ["COMMAND", "ReplayCommand"]
-
 
 class ReplayCommand:
     """Shows what an MCAP recording or a .btlog holds: on a terminal step by step, forwards and

@@ -19,8 +19,6 @@ from behavior_recording.replay.story import Span, Story
 from behavior_recording.replay.text import entry_text
 from behavior_tree.basic_types import NodeStatus
 
-__all__ = ["Comparison", "compare"]
-
 
 @dataclass(frozen=True)
 class Side:

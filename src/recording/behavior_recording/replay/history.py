@@ -20,8 +20,6 @@ from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.monitoring.loggers.btlog import BtLog, read_btlog
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["BtLogHistory", "History", "open_history"]
-
 _BTLOG = b"BTCPP4-FileLogger"
 
 

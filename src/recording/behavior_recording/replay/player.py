@@ -17,10 +17,8 @@ from behavior_recording.recording import RecordedRun
 from behavior_recording.replay.history import History
 from behavior_recording.replay.search import Wanted, find
 from behavior_recording.replay.story import Story
-from behavior_recording.replay.text import moment_lines, run_title, seconds, told_changes
+from behavior_recording.replay.text import moment_lines, run_title, seconds, shown_changes
 from behavior_tree.monitoring.tree_records import RecordKind
-
-__all__ = ["HELP", "Player"]
 
 HELP = (
     "Enter or n: next change   p: previous   first, last   at SECONDS   "
@@ -139,7 +137,7 @@ class Player:
         moment = self.moment()
         changes = [
             _coloured(f"{path}: {before} -> {after}{f': {reason}' if reason else ''}")
-            for path, before, after, reason in told_changes(moment.tree, moment.record)
+            for path, before, after, reason in shown_changes(moment.tree, moment.record)
         ]
         head, *lines = moment_lines(self._history, moment)
         return Panel(

@@ -15,8 +15,6 @@ from behavior_tree import rerun
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["rerun_input", "rerun_run"]
-
 
 def rerun_run(history: History, run: RecordedRun, changed: Path | None) -> tuple[str, bool]:
     """Run a recorded tree once more on its record.
@@ -35,7 +33,7 @@ def rerun_run(history: History, run: RecordedRun, changed: Path | None) -> tuple
     """
     xml = None if changed is None else _read(changed)
     done = rerun.rerun(rerun_input(history, run), changed=xml)
-    return "\n".join(_told(done)), done.identical
+    return "\n".join(_lines(done)), done.identical
 
 
 def _read(file: Path) -> str:
@@ -45,7 +43,7 @@ def _read(file: Path) -> str:
         raise RecordingError(f"{file} cannot be read: {error}") from error
 
 
-def _told(done: rerun.Rerun) -> Iterator[str]:
+def _lines(done: rerun.Rerun) -> Iterator[str]:
     if done.new_nodes:
         listed = ", ".join(done.new_nodes[:5])
         more = f" and {len(done.new_nodes) - 5} more" if len(done.new_nodes) > 5 else ""

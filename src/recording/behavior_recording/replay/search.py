@@ -11,8 +11,6 @@ from behavior_recording.replay.history import History
 from behavior_recording.tree_document import TreeDocument
 from behavior_tree.basic_types import NodeStatus
 
-__all__ = ["Wanted", "find"]
-
 _WORDS = {**{each.name: each for each in NodeStatus}, "HALTED": NodeStatus.IDLE}
 
 

@@ -14,8 +14,6 @@ from behavior_recording.tree_document import RecordedNode, TreeDocument
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["Failure", "Span", "Story", "chosen_run", "label"]
-
 RUNNING, IDLE, FAILURE = NodeStatus.RUNNING, NodeStatus.IDLE, NodeStatus.FAILURE
 
 

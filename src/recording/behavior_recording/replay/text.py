@@ -17,18 +17,6 @@ from behavior_tree.monitoring.blackboard_changes import OMITTED
 from behavior_tree.monitoring.tree_records import RecordKind
 from behavior_tree.shown_text import shorten
 
-__all__ = [
-    "entry_text",
-    "moment_json",
-    "moment_lines",
-    "record_json",
-    "record_lines",
-    "run_title",
-    "seconds",
-    "shown_status",
-    "told_changes",
-]
-
 LONGEST_VALUE = 100
 """Characters shown of a blackboard entry."""
 
@@ -52,7 +40,7 @@ def record_lines(history: History, tree: TreeDocument, record: RecordedRecord) -
     if record.kind is RecordKind.EDIT:
         yield f"{when} edited: {record.note}"
     if not record.kind.full:
-        for path, before, after, reason in told_changes(tree, record):
+        for path, before, after, reason in shown_changes(tree, record):
             yield f"{when} {path}: {before} -> {after}{f': {reason}' if reason else ''}"
         for entry in record.entries:
             yield f"{when} {_place(entry)} {'is gone' if entry.removed else _assigned(entry)}"
@@ -60,7 +48,9 @@ def record_lines(history: History, tree: TreeDocument, record: RecordedRecord) -
         yield f"{when} ends: {record.note or record.status.name}"
 
 
-def told_changes(tree: TreeDocument, record: RecordedRecord) -> Iterator[tuple[str, str, str, str]]:
+def shown_changes(
+    tree: TreeDocument, record: RecordedRecord
+) -> Iterator[tuple[str, str, str, str]]:
     """Path, status before and after, and reason of a failure, without what says nothing new: that
     nodes which have ended are made ready for another run.
     """
@@ -81,7 +71,7 @@ def record_json(
     history: History, tree: TreeDocument, record: RecordedRecord
 ) -> Iterator[dict[str, Any]]:
     """The changes of status of one record, for programs."""
-    for path, before, after, reason in told_changes(tree, record):
+    for path, before, after, reason in shown_changes(tree, record):
         when = round(seconds(history, record.time), 6)
         yield {"seconds": when, "path": path, "before": before, "after": after, "reason": reason}
 

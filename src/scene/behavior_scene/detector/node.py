@@ -47,6 +47,7 @@ from behavior_ros import (
     TransformError,
     create_transform_buffer,
     declare_all,
+    read_only,
     run,
     seconds,
 )
@@ -66,9 +67,7 @@ from behavior_scene.detector.settings import (
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library
 
 PARAMETERS = [
-    ParameterSpec(
-        "detector", REGIONS, "Which one looks: one that a package offers.", read_only=True
-    ),
+    read_only("detector", REGIONS, "Which one looks: one that a package offers."),
     ParameterSpec("enabled", True, "Whether the detector works; while not, it listens to nothing."),
     ParameterSpec(
         "classes",
@@ -76,44 +75,38 @@ PARAMETERS = [
         "YAML mapping from classes to their settings (see ClassSettings); `default` stands for all "
         "that are not named.",
     ),
-    ParameterSpec(
-        "library", "", "YAML file of the object library, for shapes; empty: none.", read_only=True
-    ),
-    ParameterSpec(
+    read_only("library", "", "YAML file of the object library, for shapes; empty: none."),
+    read_only(
         "input",
         "masks",
         "What tells which pixels are an object's: masks, the boxes of the detections, or the "
         "detector itself, by the color of the picture.",
         choices=("masks", "boxes", "color"),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "labels",
         "{}",
         "YAML mapping from mask values to classes, where the mask needs no detections.",
-        read_only=True,
     ),
-    ParameterSpec("use_cloud", False, "Points instead of the depth image.", read_only=True),
-    ParameterSpec("camera", "camera", "Prefix of the topics.", read_only=True),
-    ParameterSpec("depth_topic", "", "Instead of CAMERA/depth.", read_only=True),
-    ParameterSpec("points_topic", "", "Instead of CAMERA/points.", read_only=True),
-    ParameterSpec("mask_topic", "", "Instead of CAMERA/mask.", read_only=True),
-    ParameterSpec("color_topic", "", "Instead of CAMERA/color.", read_only=True),
-    ParameterSpec("detections_topic", "", "Instead of CAMERA/detections.", read_only=True),
-    ParameterSpec("camera_info_topic", "", "Instead of CAMERA/camera_info.", read_only=True),
-    ParameterSpec("output_topic", "detections", "Of what is found.", read_only=True),
-    ParameterSpec(
+    read_only("use_cloud", False, "Points instead of the depth image."),
+    read_only("camera", "camera", "Prefix of the topics."),
+    read_only("depth_topic", "", "Instead of CAMERA/depth."),
+    read_only("points_topic", "", "Instead of CAMERA/points."),
+    read_only("mask_topic", "", "Instead of CAMERA/mask."),
+    read_only("color_topic", "", "Instead of CAMERA/color."),
+    read_only("detections_topic", "", "Instead of CAMERA/detections."),
+    read_only("camera_info_topic", "", "Instead of CAMERA/camera_info."),
+    read_only("output_topic", "detections", "Of what is found."),
+    read_only(
         "reliability",
         "reliable",
         "Of the subscriptions to images; best_effort for drivers that send so.",
         choices=("reliable", "best_effort"),
-        read_only=True,
     ),
-    ParameterSpec(
+    read_only(
         "frame",
         "world",
         "Frame with z up to report in; empty: the camera's, then nothing stands upright.",
-        read_only=True,
     ),
     ParameterSpec(
         "tolerance",

@@ -18,7 +18,14 @@ from rclpy.clock import Clock, ClockType
 from sensor_msgs.msg import PointCloud2
 
 from behavior_motion.collision.shapes import Box
-from behavior_ros import OK, QOS_SENSOR, WARN, DiagnosticsPublisher, ParameterSpec, declare_all
+from behavior_ros import (
+    OK,
+    QOS_SENSOR,
+    WARN,
+    DiagnosticsPublisher,
+    declare_all,
+    read_only,
+)
 from behavior_scene.clouds.cloud import Cloud, CloudDefect, MalformedCloudError
 from behavior_scene.clouds.color import Hsv
 from behavior_scene.clouds.messages import cloud_from
@@ -35,15 +42,12 @@ from behavior_scene.questions.questions import PlacedCloud
 from behavior_tree.shown_text import visible
 
 PARAMETERS = [
-    ParameterSpec(
-        "points_topic", "camera/points", "sensor_msgs/PointCloud2 to count in", read_only=True
-    ),
-    ParameterSpec(
+    read_only("points_topic", "camera/points", "sensor_msgs/PointCloud2 to count in"),
+    read_only(
         "points_linger",
         10.0,
         "[s] wall time to go on listening after points were asked for",
         range=(0.0, 3600.0),
-        read_only=True,
     ),
 ]
 MOST_FIELDS = 64

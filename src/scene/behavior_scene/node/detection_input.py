@@ -8,7 +8,7 @@ from functools import partial
 
 from vision_msgs.msg import Detection3DArray
 
-from behavior_ros import QOS_SENSOR, ParameterSpec, declare_all
+from behavior_ros import QOS_SENSOR, declare_all, read_only
 from behavior_ros.resting_timer import RestingTimer
 from behavior_scene.detections import Defect
 from behavior_scene.node import conversion
@@ -18,11 +18,10 @@ from behavior_scene.node.host import SceneHost
 MOST_BYTES = 2**20
 """[bytes] of one message: four times what the most detections that are looked at take."""
 PARAMETERS = [
-    ParameterSpec(
+    read_only(
         "detection_topics",
         ["detections"],
         "topics of vision_msgs/Detection3DArray, one for each detector: each keeps its own order",
-        read_only=True,
     )
 ]
 

@@ -190,10 +190,10 @@ def _marker(kind: int, pose: Pose, size: tuple[float, ...], color: Color) -> Mar
     return Marker(type=kind, pose=pose, scale=Vector3(x=x, y=y, z=z), color=_color(color))
 
 
-def _label(text: str, world_T_thing: Array, half_height: float, color: Color) -> Marker:
+def _label(text: str, world_T_object: Array, half_height: float, color: Color) -> Marker:
     """Text above a thing."""
     pose = Pose()
-    x, y, z = (float(part) for part in world_T_thing[:3, 3])
+    x, y, z = (float(part) for part in world_T_object[:3, 3])
     pose.position = Point(x=x, y=y, z=z + half_height + TEXT_HEIGHT)
     marker = _marker(Marker.TEXT_VIEW_FACING, pose, (0.0, 0.0, TEXT_HEIGHT), color)
     marker.text = text

@@ -20,8 +20,8 @@ from behavior_ros import (
     QOS_REQUESTS,
     WARN,
     DiagnosticsPublisher,
-    ParameterSpec,
     declare_all,
+    read_only,
     seconds,
 )
 from behavior_ros.closing import register_closable
@@ -38,18 +38,14 @@ SUCCESS, UNKNOWN_OBJECT, NO_MEMORY = 0, 101, 104
 LONGEST_ANSWER = 10_000
 """Sightings in one answer at most."""
 PARAMETERS = [
-    ParameterSpec(
-        "memory",
-        "",
-        "SQLite file of saved scenes and sightings; empty: kept until the node ends",
-        read_only=True,
+    read_only(
+        "memory", "", "SQLite file of saved scenes and sightings; empty: kept until the node ends"
     ),
-    ParameterSpec(
+    read_only(
         "memory_capacity",
         100_000,
         "sightings that are kept at least, and twice as many at most",
         range=(1, 10**8),
-        read_only=True,
     ),
 ]
 

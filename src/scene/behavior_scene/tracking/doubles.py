@@ -59,7 +59,7 @@ def neighbours(reports: Reports, of: Sequence[int]) -> list[list[int]]:
     return [list(near) for near in found]
 
 
-def same_thing(one: Reports, others: Reports) -> NDArray[np.bool_]:
+def same_object(one: Reports, others: Reports) -> NDArray[np.bool_]:
     """Which of N others may be of the thing that one report is of."""
     apart = others.poses[:, :3, 3] - one.poses[0, :3, 3]
     squared = np.einsum("na,na->n", apart, apart)

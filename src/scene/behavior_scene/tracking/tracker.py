@@ -25,7 +25,7 @@ from behavior_scene.detections import Array, Defect, Detection
 from behavior_scene.library import ObjectClass, ObjectLibrary
 from behavior_scene.tracking.assignment import Indices
 from behavior_scene.tracking.association import Expectations, Matches, associate, expectations
-from behavior_scene.tracking.doubles import Reports, neighbours, same_thing
+from behavior_scene.tracking.doubles import Reports, neighbours, same_object
 from behavior_scene.tracking.measurements import Measurements, measurements
 from behavior_scene.tracking.motion_model import Motion, Traits, corrected, newborn
 from behavior_scene.tracking.noise_estimate import Noise, learned
@@ -272,8 +272,8 @@ class Tracker:
             alike = [j for j in near if j in given and classes[j] is classes[i]]
             others = [j for j in near if j in given and classes[j] is not classes[i]]
             if (
-                same_thing(each.of([i]), noisy.of(alike)).any()
-                or same_thing(each.of([i]), each.of(others)).any()
+                same_object(each.of([i]), noisy.of(alike)).any()
+                or same_object(each.of([i]), each.of(others)).any()
             ):
                 self.defects[Defect.DOUBLE] += 1
             else:
@@ -298,7 +298,7 @@ class Tracker:
             estimates = _estimates(tracks)
             for row, near in zip(young, neighbours(estimates, young), strict=True):
                 older = [other for other in near if _goes_before(tracks, other, row, dropped)]
-                if same_thing(estimates.of([row]), estimates.of(older)).any():
+                if same_object(estimates.of([row]), estimates.of(older)).any():
                     dropped.add(tracks[row].name)
         for name in dropped:
             self._free_name(self.tracks.pop(name))
@@ -469,7 +469,7 @@ def _without_doubles(
     others = _as_noisy(reports.of(matches.columns[steady].tolist()))
     keep = steady.copy()
     for k in np.flatnonzero(matches.jumps).tolist():
-        keep[k] = not same_thing(reports.of([int(matches.columns[k])]), others).any()
+        keep[k] = not same_object(reports.of([int(matches.columns[k])]), others).any()
     return Matches(
         matches.rows[keep], matches.columns[keep], matches.jumps[keep], matches.log_densities[keep]
     )

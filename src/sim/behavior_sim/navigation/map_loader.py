@@ -69,7 +69,7 @@ class MapLoader:
         """Let the next loadings of a tile fail; of every tile when no name is given.
 
         Raises:
-            UnknownThing: there is no such tile.
+            UnknownName: there is no such tile.
         """
         if tile:
             self.check(tile)
@@ -80,7 +80,7 @@ class MapLoader:
         """Make sure that there is such a tile.
 
         Raises:
-            UnknownThing: there is none.
+            UnknownName: there is none.
         """
         if tile not in self._tiles:
             raise unknown("tile", tile, self._tiles)
@@ -89,7 +89,7 @@ class MapLoader:
         """Begin to load a tile; returns the end of a loading that this one replaces.
 
         Raises:
-            UnknownThing: there is no such tile.
+            UnknownName: there is no such tile.
         """
         self.check(tile)
         replaced = self.cancel(now, "replaced by a newer request")

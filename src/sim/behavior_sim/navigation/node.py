@@ -34,6 +34,7 @@ from behavior_ros import (
     ParameterSpec,
     create_transform_broadcaster,
     declare_all,
+    read_only,
     run,
     seconds,
     to_time,
@@ -71,14 +72,12 @@ _REMINDER = 0.1
 """[s] of wall time between two publications of a time that stands still."""
 
 PARAMETERS = [
-    ParameterSpec("world", "", "Name of the world, or its YAML file.", read_only=True),
+    read_only("world", "", "Name of the world, or its YAML file."),
     ParameterSpec(
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
     ),
-    ParameterSpec("seed", 0, "Of all noise.", range=(0, 2**31 - 1), read_only=True),
-    ParameterSpec(
-        "clock_rate", 12.5, "Of /clock [Hz, simulated].", range=(1.0, 50.0), read_only=True
-    ),
+    read_only("seed", 0, "Of all noise.", range=(0, 2**31 - 1)),
+    read_only("clock_rate", 12.5, "Of /clock [Hz, simulated].", range=(1.0, 50.0)),
     ParameterSpec(
         "max_lead",
         0.5,
@@ -86,43 +85,27 @@ PARAMETERS = [
         "[s].",
         range=(0.1, 1000.0),
     ),
-    ParameterSpec(
-        "localization_noise",
-        0.015,
-        "Standard deviation of the tracked pose [m].",
-        range=(0.0, 1.0),
-        read_only=True,
+    read_only(
+        "localization_noise", 0.015, "Standard deviation of the tracked pose [m].", range=(0.0, 1.0)
     ),
-    ParameterSpec(
-        "loading_delay", 1.0, "Loading a tile takes [s].", range=(0.0, 600.0), read_only=True
-    ),
-    ParameterSpec(
+    read_only("loading_delay", 1.0, "Loading a tile takes [s].", range=(0.0, 600.0)),
+    read_only(
         "reroute_patience",
         3.0,
         "Time that a way may be blocked before another route is recommended [s].",
         range=(0.0, 600.0),
-        read_only=True,
     ),
-    ParameterSpec(
-        "autostart", True, "Localizer, egm, rpp, sdm and tp start active.", read_only=True
+    read_only("autostart", True, "Localizer, egm, rpp, sdm and tp start active."),
+    read_only(
+        "operator_holds_deadman", True, "The operator holds the deadman switch from the beginning."
     ),
-    ParameterSpec(
-        "operator_holds_deadman",
-        True,
-        "The operator holds the deadman switch from the beginning.",
-        read_only=True,
+    read_only(
+        "operator_chooses_autonomous", False, "The operator chooses once that the autonomy drives."
     ),
-    ParameterSpec(
-        "operator_chooses_autonomous",
-        False,
-        "The operator chooses once that the autonomy drives.",
-        read_only=True,
-    ),
-    ParameterSpec(
+    read_only(
         "operator_presses_again",
         False,
         "The operator releases a deadman switch that is held in vain, and presses it again.",
-        read_only=True,
     ),
 ]
 
@@ -152,7 +135,7 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
             patience=values["reroute_patience"],
         )
         self._lead = Lead(values["max_lead"])
-        self._told_at = -math.inf
+        self._reminded_at = -math.inf
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
@@ -222,9 +205,9 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
     def _hold(self, now: float) -> float:
         """How long to wait for the executor [s, wall]."""
         wait = self._lead.wait(now)
-        if wait > 0.0 and time.monotonic() - self._told_at > _REMINDER:
+        if wait > 0.0 and time.monotonic() - self._reminded_at > _REMINDER:
             # Who has not heard the time yet could not catch up.
-            self._told_at = time.monotonic()
+            self._reminded_at = time.monotonic()
             self._clock_publisher.publish(Clock(clock=to_time(now)))
         return min(wait, _REMINDER)
 

@@ -139,7 +139,7 @@ class NavigationWorld:
         """Take an obstacle away; all when no name is given.
 
         Raises:
-            UnknownThing: there is none of that name.
+            UnknownName: there is none of that name.
         """
         if name and name not in self.obstacles:
             raise unknown("obstacle", name, self.obstacles)
@@ -154,7 +154,7 @@ class NavigationWorld:
         """Somebody goes.
 
         Raises:
-            UnknownThing: there is nobody of that name.
+            UnknownName: there is nobody of that name.
         """
         if name not in self.people:
             raise unknown("person", name, self.people)
@@ -164,7 +164,7 @@ class NavigationWorld:
         """Put a frame elsewhere.
 
         Raises:
-            UnknownThing: there is none of that name.
+            UnknownName: there is none of that name.
         """
         if name not in self.frames:
             raise unknown("frame", name, self.frames)

@@ -27,7 +27,7 @@ from behavior_skills.arm.planning import (
     Final,
     PlanFailures,
     held_orientation,
-    most_telling,
+    most_informative,
 )
 from behavior_skills.goal_checks import invalid, planning_budget
 from behavior_skills.grasping.annotations import AnnotationError, read_grasps
@@ -276,7 +276,7 @@ class PickSkill(Skill):
                 continue
             self._grasp = grasp
             return entry
-        raise most_telling(failures, f"Object '{obj.name}' cannot be grasped")
+        raise most_informative(failures, f"Object '{obj.name}' cannot be grasped")
 
     def _way_to(self, q: Array, target: Array, name: str, in_a_row: PlanFailures) -> ApproachPlan:
         """Free motion and straight approach to a tool pose; raises `SkillFailure`."""

@@ -25,7 +25,7 @@ from behavior_skills.arm.planning import (
     ApproachPlan,
     Final,
     PlanFailures,
-    most_telling,
+    most_informative,
 )
 from behavior_skills.goal_checks import invalid
 from behavior_skills.grasping.candidates import tilt_of
@@ -202,7 +202,7 @@ class PlaceSkill(Placing[PlaceWay]):
                 raise
             except SkillFailure as failure:
                 failures.append(failure)
-        raise most_telling(failures, f"'{held.name}' cannot be brought to the target")
+        raise most_informative(failures, f"'{held.name}' cannot be brought to the target")
 
     def _way_up(self, entry: ApproachPlan, held: HeldObject) -> Trajectory:
         options = self._options(

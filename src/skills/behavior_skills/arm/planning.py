@@ -391,7 +391,7 @@ def checked(plan: Plan) -> Plan:
     return plan
 
 
-def most_telling(failures: Sequence[SkillFailure], what: str) -> SkillFailure:
+def most_informative(failures: Sequence[SkillFailure], what: str) -> SkillFailure:
     """Of the reasons why all candidates failed, the one that came nearest to success.
 
     A candidate that collides is a matter of planning for a skill that has others to choose from,

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from behavior_motion import GripperConfig
 
-__all__ = ["MotionWatch", "Shown"]
-
 PERIOD = 0.05
 """[s] between the states that are kept: speeds from ones that follow faster are mostly noise."""
 STEP_BACK = 1.0

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from behavior_skills.arm.shown_motion import Shown
 
-__all__ = ["taught_leaves"]
-
 Floats = NDArray[np.float64]
 ARM_STILL = 0.02
 """[rad/s] of every joint below which the arm rests."""

@@ -11,8 +11,6 @@ from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.groot2.errors import Groot2Error
 
-__all__ = ["pack_blackboards"]
-
 _ROOT = "ROOT"
 _MAX_DEPTH = 32
 _MAX_FLOAT32 = 3.4028234663852886e38

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 from behavior_tree.monitoring.closing import Closing
 
-__all__ = ["Groot2Client", "Snapshot"]
-
 
 @dataclass(frozen=True)
 class Snapshot:

@@ -13,8 +13,6 @@ from behavior_tree.monitoring.groot2.client import Groot2Client
 from behavior_tree.monitoring.groot2.errors import Groot2Error
 from behavior_tree.monitoring.groot2.protocol import DEFAULT_PORTS, DISCOVERY, pack_header
 
-__all__ = ["LiveTree", "discover"]
-
 
 @dataclass(frozen=True)
 class LiveTree:

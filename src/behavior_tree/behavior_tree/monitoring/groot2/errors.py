@@ -3,8 +3,6 @@
 
 from behavior_tree.errors import BehaviorTreeError
 
-__all__ = ["Groot2Error"]
-
 
 class Groot2Error(BehaviorTreeError):
     """A port is taken, a package is missing, or a request is malformed or was refused."""

@@ -20,8 +20,6 @@ from behavior_tree.monitoring.groot2.errors import Groot2Error
 from behavior_tree.monitoring.groot2.protocol import Hook, HookKey, HookMode, Position, Unlock
 from behavior_tree.monitoring.loggers.hash_order import HashOrder
 
-__all__ = ["HookTable"]
-
 _Callbacks = tuple[PreTickHook | None, PostTickHook | None]
 
 

@@ -22,22 +22,6 @@ from typing import Any
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.groot2.errors import Groot2Error
 
-__all__ = [
-    "DEFAULT_PORTS",
-    "DISCOVERY",
-    "Hook",
-    "HookKey",
-    "HookMode",
-    "Position",
-    "Request",
-    "Unlock",
-    "hook_key",
-    "hooks_from_json",
-    "hooks_to_json",
-    "pack_header",
-    "unpack_header",
-]
-
 PROTOCOL = 2
 DEFAULT_PORTS = range(1667, 1707, 2)
 """Where publishers are looked for: 1667 is Groot2's own, each takes the port behind it too."""

@@ -14,8 +14,6 @@ from behavior_tree.monitoring.groot2.errors import Groot2Error
 from behavior_tree.monitoring.groot2.protocol import DEFAULT_PORTS
 from behavior_tree.monitoring.groot2.server import Server
 
-__all__ = ["GROOT2_AVAILABLE", "Groot2Publisher"]
-
 GROOT2_AVAILABLE = all(importlib.util.find_spec(name) for name in ("zmq", "msgpack"))
 """True if the packages are installed that `Groot2Publisher` needs."""
 

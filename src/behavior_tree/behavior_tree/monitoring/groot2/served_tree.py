@@ -23,8 +23,6 @@ from behavior_tree.monitoring.loggers.btlog import TRANSITION_SIZE, pack_transit
 from behavior_tree.monitoring.loggers.document import tree_document
 from behavior_tree.monitoring.loggers.uid_limit import LARGEST_UID, check_uids
 
-__all__ = ["ServedTree", "Structure"]
-
 _LOG = logging.getLogger(__name__)
 _MAX_TRANSITIONS = 1000
 _MOST_KEPT = 20_000

@@ -28,8 +28,6 @@ from behavior_tree.monitoring.groot2.served_tree import ServedTree, Structure
 if TYPE_CHECKING:
     import zmq
 
-__all__ = ["Server"]
-
 _MAX_MESSAGE = 4 << 20
 """Larger messages are dropped with their connection, before they take memory [bytes]."""
 _TWO_PARTS = frozenset((b"B", b"I", b"U", b"R", b"r"))

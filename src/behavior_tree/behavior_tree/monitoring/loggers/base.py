@@ -17,9 +17,6 @@ from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.closing import Closing
 
-__all__ = ["BatchLogger", "StatusChangeLogger"]
-
-
 _LOG = logging.getLogger(__name__)
 _STEP = 1_000_000
 """Smallest disagreement of the two clocks that is a step of the wall clock [ns]."""

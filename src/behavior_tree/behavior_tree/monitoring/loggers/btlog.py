@@ -32,16 +32,6 @@ from behavior_tree.monitoring.loggers.document import tree_document
 from behavior_tree.monitoring.loggers.files import cannot_write, create_file
 from behavior_tree.monitoring.loggers.uid_limit import check_uids
 
-__all__ = [
-    "TRANSITION_SIZE",
-    "BtLog",
-    "BtLogError",
-    "FileLogger",
-    "Transition",
-    "pack_transitions",
-    "read_btlog",
-]
-
 _MAGIC = b"BTCPP4-FileLogger2"
 _VERSION = 1
 TRANSITION_SIZE = 9

@@ -14,8 +14,6 @@ from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.loggers.base import BatchLogger
 from behavior_tree.monitoring.loggers.files import create_file
 
-__all__ = ["MinitraceLogger"]
-
 
 class MinitraceLogger(BatchLogger):
     """Writes a trace in Chrome's JSON format.

@@ -12,8 +12,6 @@ from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.loggers.base import StatusChangeLogger
 
-__all__ = ["StdCoutLogger"]
-
 _COLOURS = {
     NodeStatus.IDLE: 36,
     NodeStatus.RUNNING: 33,

@@ -19,8 +19,6 @@ from behavior_tree.monitoring.loggers.upstream_models import UPSTREAM_MODELS, Up
 from behavior_tree.xml.escape import escape
 from behavior_tree.xml.writer import manifest_lines
 
-__all__ = ["tree_document"]
-
 _QUOTES = {'"': "&quot;", "'": "&apos;"}
 
 

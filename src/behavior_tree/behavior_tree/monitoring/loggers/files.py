@@ -8,8 +8,6 @@ from typing import BinaryIO, cast
 
 from behavior_tree.errors import BehaviorTreeError
 
-__all__ = ["cannot_write", "create_file"]
-
 
 def create_file(path: Path, user: str) -> BinaryIO:
     """Open a new or emptied file; raises BehaviorTreeError.

@@ -13,8 +13,6 @@ from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.loggers.base import BatchLogger
 
-__all__ = ["NodeStatistics", "TreeObserver"]
-
 
 @dataclass
 class NodeStatistics:

@@ -20,8 +20,6 @@ from behavior_tree.monitoring.loggers.base import BatchLogger
 from behavior_tree.monitoring.loggers.document import tree_document
 from behavior_tree.monitoring.loggers.files import cannot_write
 
-__all__ = ["SqliteLogger"]
-
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS Transitions (timestamp INTEGER PRIMARY KEY NOT NULL, "
     "session_id INTEGER NOT NULL, node_uid INTEGER NOT NULL, duration INTEGER, "

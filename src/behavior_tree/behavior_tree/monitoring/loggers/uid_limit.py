@@ -4,8 +4,6 @@
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.kernel.tree import Tree
 
-__all__ = ["LARGEST_UID", "check_uids"]
-
 LARGEST_UID = 0xFFFF
 """Uids have 16 bits there; a tree itself may have more nodes."""
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["UPSTREAM_MODELS", "UpstreamPort"]
-
 
 class UpstreamPort(NamedTuple):
     """One port of a built-in node."""

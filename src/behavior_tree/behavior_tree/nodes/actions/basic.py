@@ -8,14 +8,12 @@ from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.conversion import Unsigned
-from behavior_tree.blackboard.ports import InputPort, PortInfo, pointer_key, ports_list
+from behavior_tree.blackboard.ports import InputPort, pointer_key, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.leaf import ConditionNode, LeafNode, StatefulActionNode, SyncActionNode
 from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.kernel.runtime import Timer
 from behavior_tree.script import compile_script
-
-__all__ = ["AlwaysFailure", "AlwaysSuccess", "ScriptCondition", "ScriptNode", "Sleep"]
 
 
 class AlwaysSuccess(SyncActionNode):
@@ -77,9 +75,7 @@ class ScriptNode(_Scripted, SyncActionNode):
 
     __slots__ = ()
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(InputPort("code", str, description="script to run"))
+    ports = ports_list(InputPort("code", str, description="script to run"))
 
     def tick(self) -> NodeStatus:
         if not self._fixed:
@@ -96,9 +92,7 @@ class ScriptCondition(_Scripted, ConditionNode):
     __slots__ = ()
     tests = True
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(InputPort("code", str, description="script that is true or false"))
+    ports = ports_list(InputPort("code", str, description="script that is true or false"))
 
     def tick(self) -> NodeStatus:
         if not self._fixed:
@@ -117,9 +111,7 @@ class Sleep(StatefulActionNode):
 
     restorable = ("_timer",)
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(InputPort("msec", Unsigned, description="time to sleep [ms]"))
+    ports = ports_list(InputPort("msec", Unsigned, description="time to sleep [ms]"))
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -10,7 +10,6 @@ from behavior_tree.blackboard.blackboard import Entry
 from behavior_tree.blackboard.ports import (
     BidirectionalPort,
     InputPort,
-    PortInfo,
     braced_key,
     pointer_key,
     ports_list,
@@ -21,8 +20,6 @@ from behavior_tree.kernel.leaf import SyncActionNode
 from behavior_tree.kernel.node import FAILURE, SUCCESS, NodeConfig
 from behavior_tree.nodes.decorators.updated import UpdateWatch
 
-__all__ = ["SetBlackboard", "UnsetBlackboard", "WasEntryUpdated"]
-
 
 class SetBlackboard(SyncActionNode):
     """Write ``value``, a literal or a copy of ``{entry}``, to the entry named by ``output_key``.
@@ -30,12 +27,10 @@ class SetBlackboard(SyncActionNode):
     ``output_key="k"`` writes k; ``output_key="{k}"`` writes the entry whose name stands in k.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("value", Any, description="value to write: literal, or {entry} to copy"),
-            BidirectionalPort("output_key", Any, description="name of the entry to write"),
-        )
+    ports = ports_list(
+        InputPort("value", Any, description="value to write: literal, or {entry} to copy"),
+        BidirectionalPort("output_key", Any, description="name of the entry to write"),
+    )
 
     def tick(self) -> NodeStatus:
         exact = self._rt.quirks.exact_values
@@ -107,9 +102,7 @@ class SetBlackboard(SyncActionNode):
 class UnsetBlackboard(SyncActionNode):
     """Remove the local entry named by ``key``; SUCCESS even if there is none."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(InputPort("key", str, description="name of the entry to remove"))
+    ports = ports_list(InputPort("key", str, description="name of the entry to remove"))
 
     def tick(self) -> NodeStatus:
         self._bb.unset(self.get_input("key"))
@@ -119,9 +112,7 @@ class UnsetBlackboard(SyncActionNode):
 class WasEntryUpdated(SyncActionNode):
     """SUCCESS if the entry was written since this node looked last."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(InputPort("entry", Any, description="blackboard key to watch"))
+    ports = ports_list(InputPort("entry", Any, description="blackboard key to watch"))
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

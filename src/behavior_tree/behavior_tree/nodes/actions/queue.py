@@ -18,8 +18,6 @@ from behavior_tree.kernel.leaf import SyncActionNode
 from behavior_tree.kernel.node import FAILURE, SUCCESS
 from behavior_tree.nodes.queues import shared_queue
 
-__all__ = ["PopFromQueue", "QueueSize"]
-
 
 class PopFromQueue(SyncActionNode):
     """Move the first item of ``queue`` to ``popped_item``; FAILURE if there is none."""
@@ -50,12 +48,10 @@ class PopFromQueue(SyncActionNode):
 class QueueSize(SyncActionNode):
     """Write the number of items in ``queue`` to ``size``; FAILURE if there is none."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("queue", Any, description="entry of a deque"),
-            OutputPort("size", int, description="number of items, at least 1"),
-        )
+    ports = ports_list(
+        InputPort("queue", Any, description="entry of a deque"),
+        OutputPort("size", int, description="number of items, at least 1"),
+    )
 
     def tick(self) -> NodeStatus:
         queue = shared_queue(self, "queue")

@@ -14,8 +14,6 @@ from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfi
 from behavior_tree.kernel.runtime import Timer
 from behavior_tree.script import Script, compile_script
 
-__all__ = ["TestNode", "TestNodeConfig"]
-
 
 @dataclass(frozen=True)
 class TestNodeConfig:

@@ -23,8 +23,6 @@ from behavior_tree.nodes.authoring.order import listed
 from behavior_tree.nodes.decider.port_script import PortScript
 from behavior_tree.nodes.decorators.force import ResultChanger
 
-__all__ = ["Catch", "Then", "Try"]
-
 
 class Then(enum.IntEnum):
     """What follows when a clause has succeeded."""

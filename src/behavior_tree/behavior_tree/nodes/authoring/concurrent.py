@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import (
     FAILURE,
@@ -22,9 +22,6 @@ from behavior_tree.kernel.node import (
 from behavior_tree.nodes.authoring.order import CALLED, PREVIOUS, Child, Order, find_order
 from behavior_tree.nodes.control.base import ControlNode
 from behavior_tree.nodes.decorators.force import ResultChanger
-
-__all__ = ["ConcurrentSequence", "OnFailure", "Step", "is_called", "names_of"]
-
 
 _SHORTEST_LOOP = 0.005
 """What takes less time goes round once in a regular tick [s]."""
@@ -50,18 +47,16 @@ class Step(ResultChanger):
     of_success = SUCCESS
     of_failure = FAILURE
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort(
-                "execute_after",
-                str,
-                PREVIOUS,
-                "what must have ended before this starts: previous (the child before it), "
-                "beginning (nothing), names of children, ; between them; or gosub: only a Gosub "
-                "runs this",
-            )
+    ports = ports_list(
+        InputPort(
+            "execute_after",
+            str,
+            PREVIOUS,
+            "what must have ended before this starts: previous (the child before it), "
+            "beginning (nothing), names of children, ; between them; or gosub: only a Gosub "
+            "runs this",
         )
+    )
 
     def port_changed(self, name: str) -> None:
         super().port_changed(name)
@@ -88,17 +83,15 @@ class ConcurrentSequence(ControlNode):
     role = "ConcurrentSequence"
     children_at_once = True
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort(
-                "on_failure",
-                OnFailure,
-                OnFailure.halt,
-                "what becomes of the children that run when another one fails: halt or finish",
-            ),
-            InputPort("concurrent", bool, True, "false: one child after the other, for a trial"),
-        )
+    ports = ports_list(
+        InputPort(
+            "on_failure",
+            OnFailure,
+            OnFailure.halt,
+            "what becomes of the children that run when another one fails: halt or finish",
+        ),
+        InputPort("concurrent", bool, True, "false: one child after the other, for a trial"),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

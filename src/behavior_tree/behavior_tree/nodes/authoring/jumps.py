@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.leaf import StatefulActionNode, SyncActionNode
 from behavior_tree.kernel.node import (
@@ -20,8 +20,6 @@ from behavior_tree.kernel.node import (
     TreeNode,
 )
 from behavior_tree.nodes.authoring.concurrent import ConcurrentSequence, is_called, names_of
-
-__all__ = ["Checkpoint", "Gosub", "Goto"]
 
 
 class Checkpoint(SyncActionNode):
@@ -61,9 +59,7 @@ class Goto(_Named):
 
     role = "Goto"
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(InputPort("to", str, description="name of a child of a list around this"))
+    ports = ports_list(InputPort("to", str, description="name of a child of a list around this"))
 
     def on_start(self) -> NodeStatus:
         name = self.get_input("to")
@@ -90,11 +86,7 @@ class Gosub(_Named):
 
     role = "Gosub"
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("to", str, description="name of a child that only a Gosub runs")
-        )
+    ports = ports_list(InputPort("to", str, description="name of a child that only a Gosub runs"))
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from behavior_tree.shown_text import shorten
 
-__all__ = ["BEGINNING", "CALLED", "PREVIOUS", "Child", "Mistake", "Order", "find_order", "listed"]
-
 PREVIOUS = "previous"
 BEGINNING = "beginning"
 CALLED = "gosub"

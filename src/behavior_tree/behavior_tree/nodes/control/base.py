@@ -7,8 +7,6 @@ from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, TreeNode
 from behavior_tree.nodes.parent import ParentNode
 
-__all__ = ["ControlNode"]
-
 
 class ControlNode(ParentNode):
     """Ticks its children in some order. A subclass defines ``tick()`` and ticks child ``i`` by

@@ -8,8 +8,6 @@ from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.nodes.control.base import ControlNode
 
-__all__ = ["IfThenElse", "WhileDoElse"]
-
 
 class _Conditional(ControlNode):
     min_children = 2

@@ -6,8 +6,6 @@ from __future__ import annotations
 from behavior_tree.kernel.node import FAILURE, TreeNode
 from behavior_tree.nodes.control.in_order import AsyncInOrder, InOrder
 
-__all__ = ["AsyncFallback", "Fallback"]
-
 
 class Fallback(InOrder):
     """Tick children in order, from the running one on. SUCCESS at the first success, FAILURE when

@@ -18,8 +18,6 @@ from behavior_tree.kernel.node import (
 )
 from behavior_tree.nodes.control.base import ControlNode
 
-__all__ = ["AsyncInOrder", "InOrder"]
-
 
 class InOrder(ControlNode):
     """Ticks children as long as they give `passes`, which is its result if all do; SKIPPED if all

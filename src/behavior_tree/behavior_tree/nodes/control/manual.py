@@ -20,12 +20,10 @@ from collections.abc import Callable
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard.ports import InputPort, PortInfo, pointer_key, ports_list
+from behavior_tree.blackboard.ports import InputPort, pointer_key, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.nodes.control.base import ControlNode
-
-__all__ = ["Choice", "ManualSelector"]
 
 Choice = int | str | NodeStatus
 """Index of a child from 0, name of a child or of a status, or a status."""
@@ -41,14 +39,10 @@ class ManualSelector(ControlNode):
     min_children = 0
     restorable = ("_answer", "_last", "_running", "_seen")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort(
-                "repeat_last_selection", bool, False, "choose as the last time without asking"
-            ),
-            InputPort("selection", Any, None, "the answer: index or name of a child, or a status"),
-        )
+    ports = ports_list(
+        InputPort("repeat_last_selection", bool, False, "choose as the last time without asking"),
+        InputPort("selection", Any, None, "the answer: index or name of a child, or a status"),
+    )
 
     def __init__(
         self,

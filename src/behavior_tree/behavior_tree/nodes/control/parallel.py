@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import LogicError, NodeExecutionError
 from behavior_tree.kernel.node import (
     FAILURE,
@@ -16,8 +16,6 @@ from behavior_tree.kernel.node import (
     stores_status,
 )
 from behavior_tree.nodes.control.base import ControlNode
-
-__all__ = ["Parallel", "ParallelAll", "from_end"]
 
 
 class _Concurrent(ControlNode):
@@ -56,17 +54,15 @@ class Parallel(_Concurrent):
     failed or success is out of reach. Negative counts are from the end: -1 means all.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("success_count", int, -1, "number of children that need to succeed; -1: all"),
-            InputPort(
-                "failure_count",
-                int,
-                1,
-                "number of failed children that make this node fail; -1: all",
-            ),
-        )
+    ports = ports_list(
+        InputPort("success_count", int, -1, "number of children that need to succeed; -1: all"),
+        InputPort(
+            "failure_count",
+            int,
+            1,
+            "number of failed children that make this node fail; -1: all",
+        ),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
@@ -152,16 +148,14 @@ class Parallel(_Concurrent):
 class ParallelAll(_Concurrent):
     """Tick all children to completion, then FAILURE if at least ``max_failures`` failed."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort(
-                "max_failures",
-                int,
-                1,
-                "number of failed children that make this node fail; -1: all",
-            ),
-        )
+    ports = ports_list(
+        InputPort(
+            "max_failures",
+            int,
+            1,
+            "number of failed children that make this node fail; -1: all",
+        ),
+    )
 
     def tick(self) -> NodeStatus:
         count = len(self.children)

@@ -19,8 +19,6 @@ from behavior_tree.kernel.node import (
 )
 from behavior_tree.nodes.control.base import ControlNode
 
-__all__ = ["ReactiveFallback", "ReactiveSequence"]
-
 
 class _Reactive(ControlNode):
     __slots__ = ("_goes_on",)

@@ -7,8 +7,6 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.kernel.node import SUCCESS
 from behavior_tree.nodes.control.in_order import AsyncInOrder, InOrder
 
-__all__ = ["AsyncSequence", "Sequence", "SequenceWithMemory"]
-
 
 class Sequence(InOrder):
     """Tick children in order, from the running one on. SUCCESS when all are done, FAILURE at the

@@ -16,8 +16,6 @@ from behavior_tree.errors import ConversionError, LogicError, PortError
 from behavior_tree.kernel.node import RUNNING, SKIPPED, NodeConfig
 from behavior_tree.nodes.control.base import ControlNode
 
-__all__ = ["Switch", "switch_class"]
-
 Number = TypeVar("Number", int, float)
 
 _PLAIN = frozenset((str, int, float, bool))

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.nodes.control.base import ControlNode
-
-__all__ = ["TryCatch"]
 
 
 class TryCatch(ControlNode):
@@ -21,11 +19,9 @@ class TryCatch(ControlNode):
     min_children = 2
     restorable = ("_index", "_skipped", "_catching")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("catch_on_halt", bool, False, "also tick the last child once when halted")
-        )
+    ports = ports_list(
+        InputPort("catch_on_halt", bool, False, "also tick the last child once when halted")
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -11,8 +11,6 @@ from behavior_tree.kernel.leaf import ActionNodeBase
 from behavior_tree.kernel.node import RUNNING, NodeConfig
 from behavior_tree.nodes.decider.session import given_params
 
-__all__ = ["Action"]
-
 _LOG = logging.getLogger(__name__)
 
 

@@ -15,8 +15,6 @@ from behavior_tree.nodes.decider.instant import Instant
 from behavior_tree.nodes.decider.modes import LockScope
 from behavior_tree.nodes.decider.session import DecoratorSession, Session
 
-__all__ = ["Atomic", "Lock"]
-
 KEEPS_LOCKS = ("Case", "Rd", "StateMachine")
 """Roles of the nodes whose lock is meant if a Lock names none."""
 
@@ -36,13 +34,11 @@ class Atomic(DecoratorSession):
     role = "Atomic"
     restorable: ClassVar[tuple[str, ...]] = (*DecoratorSession.restorable, "_timer")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("timeout_msec", Unsigned, 0, "longest time under the lock [ms]; 0: no limit"),
-            scope_port(),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("timeout_msec", Unsigned, 0, "longest time under the lock [ms]; 0: no limit"),
+        scope_port(),
+        *DecoratorSession.ports.values(),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config, context)
@@ -80,14 +76,12 @@ class Lock(Instant):
 
     role = "Lock"
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("set", bool, description="true: lock; false: release"),
-            InputPort("node", str, "", "name of the node around this one that is to be locked"),
-            scope_port(),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("set", bool, description="true: lock; false: release"),
+        InputPort("node", str, "", "name of the node around this one that is to be locked"),
+        scope_port(),
+        *Instant.ports.values(),
+    )
 
     def act(self) -> None:
         node = self._target()

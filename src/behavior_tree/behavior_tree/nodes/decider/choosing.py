@@ -18,8 +18,6 @@ from behavior_tree.nodes.decider.locks import is_held
 from behavior_tree.nodes.decider.modes import Compat
 from behavior_tree.nodes.decider.session import ControlSession, Session
 
-__all__ = ["Choosing"]
-
 
 class Choosing(ControlSession):
     """Base of nodes that choose between their children again in every tick."""

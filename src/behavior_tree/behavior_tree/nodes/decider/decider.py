@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard.ports import InputPort, OutputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, OutputPort, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import RUNNING, SUCCESS, NodeConfig
 from behavior_tree.nodes.decider.choosing import Choosing, condition_error
 from behavior_tree.nodes.decider.modes import OnDone, compat_port, on_done_port, on_none_port
 from behavior_tree.nodes.decider.port_script import PortScript
 from behavior_tree.nodes.decider.session import DecoratorSession, GivesParams
-
-__all__ = ["Case", "Decider", "Decision"]
 
 
 @dataclass(frozen=True)
@@ -35,13 +33,11 @@ class Case(DecoratorSession, GivesParams):
     script_ports: ClassVar[tuple[str, ...]] = ("if", "enter", "exit")
     restorable: ClassVar[tuple[str, ...]] = (*DecoratorSession.restorable, "_params")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("if", str, "", "script that must be true; empty: always"),
-            OutputPort("params", Any, None, "where the parameters of the decision are written"),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("if", str, "", "script that must be true; empty: always"),
+        OutputPort("params", Any, None, "where the parameters of the decision are written"),
+        *DecoratorSession.ports.values(),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config, context)
@@ -74,15 +70,13 @@ class Decider(Choosing):
 
     role = "Decider"
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("select", str, None, "name of the Case to run, usually {key}; empty: none"),
-            on_done_port("the Case"),
-            on_none_port(),
-            compat_port(),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("select", str, None, "name of the Case to run, usually {key}; empty: none"),
+        on_done_port("the Case"),
+        on_none_port(),
+        compat_port(),
+        *Choosing.ports.values(),
+    )
 
     def decide(self) -> Decision | str | None:
         """Name of the Case to run, with its parameters; None for none. Override it to decide in

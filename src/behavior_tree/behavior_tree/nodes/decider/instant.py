@@ -6,24 +6,20 @@ from __future__ import annotations
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard.ports import PortInfo, ports_list
+from behavior_tree.blackboard.ports import ports_list
 from behavior_tree.kernel.leaf import StatefulActionNode
 from behavior_tree.kernel.node import RUNNING, SUCCESS, NodeConfig
 from behavior_tree.nodes.decider.modes import Compat, compat_port
-
-__all__ = ["Instant"]
 
 
 class Instant(StatefulActionNode):
     """Acts in its first tick. The states of the reference take another tick to end."""
 
+    ports = ports_list(compat_port())
+
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config)
         self.context = context
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(compat_port())
 
     def act(self) -> None:
         """What is done."""

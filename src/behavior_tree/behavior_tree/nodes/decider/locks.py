@@ -16,8 +16,6 @@ from behavior_tree.kernel.node import RUNNING, TreeNode
 if TYPE_CHECKING:
     from behavior_tree.kernel.tree import Tree
 
-__all__ = ["add", "drop", "force_unlock", "holders", "is_held"]
-
 
 def add(node: TreeNode, *, local: bool) -> None:
     """Note that a node holds a lock; ``local``: up to the next network around it only."""

@@ -8,8 +8,6 @@ import enum
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.ports import InputPort, PortInfo
 
-__all__ = ["Compat", "LockScope", "OnDone", "compat_port", "on_done_port", "on_none_port"]
-
 
 class OnDone(enum.IntEnum):
     """What a node does when what it runs has succeeded."""

@@ -8,8 +8,6 @@ from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING
 from behavior_tree.nodes.decider.session import ControlSession
 
-__all__ = ["Monitors"]
-
 
 class Monitors(ControlSession):
     """Tick all children but the last once per tick, in order, also while a lock is held; then the

@@ -9,8 +9,6 @@ from typing import Any
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.script import compile_script
 
-__all__ = ["PortScript"]
-
 
 class PortScript:
     """Reads its port at each call, so that an edit or a ``{key}`` counts at once."""

@@ -12,15 +12,13 @@ from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.conversion import Unsigned
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.nodes.decider.choosing import Choosing, condition_error
 from behavior_tree.nodes.decider.modes import compat_port, on_none_port
 from behavior_tree.nodes.decider.port_script import PortScript
 from behavior_tree.nodes.decider.session import DecoratorSession, GivesParams
-
-__all__ = ["RLDS", "Rd"]
 
 
 class Rd(DecoratorSession, GivesParams):
@@ -32,19 +30,17 @@ class Rd(DecoratorSession, GivesParams):
     script_ports: ClassVar[tuple[str, ...]] = ("runnable", "enterable", "enter", "exit")
     restorable: ClassVar[tuple[str, ...]] = (*DecoratorSession.restorable, "failures")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("runnable", str, "", "script: the step can go on; empty: always"),
-            InputPort("enterable", str, "", "script: the step can start; empty: as runnable"),
-            InputPort(
-                "max_failures",
-                Unsigned,
-                0,
-                "failures in a row after which the RLDS fails; 0: no limit",
-            ),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("runnable", str, "", "script: the step can go on; empty: always"),
+        InputPort("enterable", str, "", "script: the step can start; empty: as runnable"),
+        InputPort(
+            "max_failures",
+            Unsigned,
+            0,
+            "failures in a row after which the RLDS fails; 0: no limit",
+        ),
+        *DecoratorSession.ports.values(),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config, context)
@@ -87,14 +83,12 @@ class RLDS(Choosing):
     role = "RLDS"
     script_ports: ClassVar[tuple[str, ...]] = ("goal", "enter", "exit")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("goal", str, "", "script that is true when all is done; empty: never"),
-            on_none_port(),
-            compat_port(),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("goal", str, "", "script that is true when all is done; empty: never"),
+        on_none_port(),
+        compat_port(),
+        *Choosing.ports.values(),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config, context)

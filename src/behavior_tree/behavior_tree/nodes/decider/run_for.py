@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.conversion import Unsigned
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.kernel.runtime import Timer
 from behavior_tree.nodes.decider.locks import is_held
 from behavior_tree.nodes.decider.session import DecoratorSession
-
-__all__ = ["RunFor"]
 
 
 class RunFor(DecoratorSession):
@@ -25,12 +23,10 @@ class RunFor(DecoratorSession):
     bounds_locks = True
     restorable: ClassVar[tuple[str, ...]] = (*DecoratorSession.restorable, "_timer", "_rests")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("msec", Unsigned, description="how long [ms]; 0: one tick"),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("msec", Unsigned, description="how long [ms]; 0: one tick"),
+        *DecoratorSession.ports.values(),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config, context)

@@ -12,7 +12,7 @@ import logging
 from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import NodeExecutionError
 from behavior_tree.kernel.node import RUNNING, NodeConfig, TreeNode
 from behavior_tree.nodes.control.base import ControlNode
@@ -21,8 +21,6 @@ from behavior_tree.nodes.decider.modes import LockScope
 from behavior_tree.nodes.decider.port_script import PortScript
 from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.nodes.parent import ParentNode
-
-__all__ = ["ControlSession", "DecoratorSession", "Session", "given_params"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -43,6 +41,11 @@ class Session(ParentNode):
     bounds_locks: ClassVar[bool] = False
     """True if locks of scope local end here."""
 
+    ports = ports_list(
+        InputPort("enter", str, "", "script to run when the node is entered"),
+        InputPort("exit", str, "", "script to run when the node is left, for whatever reason"),
+    )
+
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config)
         self.context = context
@@ -50,13 +53,6 @@ class Session(ParentNode):
         self._locked: int | None = None
         self._enter_script = PortScript(self, "enter", asks=False)
         self._exit_script = PortScript(self, "exit", asks=False)
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("enter", str, "", "script to run when the node is entered"),
-            InputPort("exit", str, "", "script to run when the node is left, for whatever reason"),
-        )
 
     # -- what a subclass may define -------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.conversion import Unsigned
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.leaf import ConditionNode
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
@@ -16,8 +16,6 @@ from behavior_tree.nodes.decider.locks import is_held
 from behavior_tree.nodes.decider.modes import Compat, OnDone, compat_port, on_done_port
 from behavior_tree.nodes.decider.port_script import PortScript
 from behavior_tree.nodes.decider.session import ControlSession
-
-__all__ = ["State", "StateMachine", "Transition"]
 
 
 class Transition(ConditionNode):
@@ -28,12 +26,10 @@ class Transition(ConditionNode):
     role = "Transition"
     script_ports: ClassVar[tuple[str, ...]] = ("if",)
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("to", str, description="name of the next State"),
-            InputPort("if", str, "", "script that must be true; empty: always"),
-        )
+    ports = ports_list(
+        InputPort("to", str, description="name of the next State"),
+        InputPort("if", str, "", "script that must be true; empty: always"),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config)
@@ -57,15 +53,13 @@ class State(ControlSession):
     bounds_locks = True
     restorable: ClassVar[tuple[str, ...]] = (*ControlSession.restorable, "_timer", "successor")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("next", str, "", "State after a success; empty: the machine is done"),
-            InputPort("on_failure", str, "", "State after a failure; empty: the machine fails"),
-            InputPort("timeout_msec", Unsigned, 0, "longest time in this State [ms]; 0: no limit"),
-            InputPort("on_timeout", str, "", "State after that time; empty: it is a failure"),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("next", str, "", "State after a success; empty: the machine is done"),
+        InputPort("on_failure", str, "", "State after a failure; empty: the machine fails"),
+        InputPort("timeout_msec", Unsigned, 0, "longest time in this State [ms]; 0: no limit"),
+        InputPort("on_timeout", str, "", "State after that time; empty: it is a failure"),
+        *ControlSession.ports.values(),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config, context)
@@ -132,14 +126,12 @@ class StateMachine(ControlSession):
     role = "StateMachine"
     restorable: ClassVar[tuple[str, ...]] = (*ControlSession.restorable, "_running", "_at_rest")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("initial", str, "", "name of the first State; empty: the first child"),
-            on_done_port("the last State"),
-            compat_port(),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("initial", str, "", "name of the first State; empty: the first child"),
+        on_done_port("the last State"),
+        compat_port(),
+        *ControlSession.ports.values(),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
         super().__init__(name, config, context)

@@ -6,11 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from behavior_tree.blackboard.conversion import TypeRegistry
-from behavior_tree.blackboard.ports import InputPort, PortInfo, pointer_key, ports_list
+from behavior_tree.blackboard.ports import InputPort, pointer_key, ports_list
 from behavior_tree.errors import ConversionError
 from behavior_tree.nodes.decider.instant import Instant
-
-__all__ = ["WriteContext"]
 
 
 class WriteContext(Instant):
@@ -20,13 +18,11 @@ class WriteContext(Instant):
 
     role = "WriteContext"
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("key", str, description="name of the entry"),
-            InputPort("value", Any, description="a text or number, or {key} to copy"),
-            *super().provided_ports().values(),
-        )
+    ports = ports_list(
+        InputPort("key", str, description="name of the entry"),
+        InputPort("value", Any, description="a text or number, or {key} to copy"),
+        *Instant.ports.values(),
+    )
 
     def act(self) -> None:
         value = self.get_input("value")

@@ -13,8 +13,6 @@ from behavior_tree.kernel.leaf import callback_result
 from behavior_tree.kernel.node import FAILURE, IDLE, SUCCESS, NodeConfig, TreeNode
 from behavior_tree.nodes.parent import ParentNode
 
-__all__ = ["DecoratorNode", "SimpleDecoratorNode"]
-
 
 class DecoratorNode(ParentNode):
     """Changes the result of its child, or when it is ticked. A subclass defines ``tick()`` and

@@ -11,8 +11,6 @@ from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.nodes.queues import shared_queue
 
-__all__ = ["ConsumeQueue"]
-
 
 class ConsumeQueue(DecoratorNode):
     """Take items from ``queue`` and run the child with each, all in one tick unless it is RUNNING.

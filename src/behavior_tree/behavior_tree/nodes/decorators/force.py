@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import PortError
 from behavior_tree.kernel.node import (
     FAILURE,
@@ -18,15 +18,6 @@ from behavior_tree.kernel.node import (
     stores_status,
 )
 from behavior_tree.nodes.decorators.base import DecoratorNode, SelfResettingDecorator
-
-__all__ = [
-    "ForceFailure",
-    "ForceSuccess",
-    "Inverter",
-    "KeepRunningUntilFailure",
-    "ResultChanger",
-    "RunOnce",
-]
 
 
 class ResultChanger(SelfResettingDecorator):
@@ -131,11 +122,9 @@ class RunOnce(DecoratorNode):
 
     restorable = ("_result",)
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("then_skip", bool, True, "after the run: SKIPPED, else the result it had")
-        )
+    ports = ports_list(
+        InputPort("then_skip", bool, True, "after the run: SKIPPED, else the result it had")
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -24,8 +24,6 @@ from behavior_tree.errors import LogicError, NodeExecutionError, PortError
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, stores_status
 from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 
-__all__ = ["Loop", "LoopBool", "LoopDouble", "LoopInt", "LoopString"]
-
 _FIXED = (int, bool, float, str)
 """Types of items that nobody can change."""
 

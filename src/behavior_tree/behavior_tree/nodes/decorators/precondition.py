@@ -6,13 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, SUCCESS, NodeConfig
 from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.script import compile_script
-
-__all__ = ["Precondition"]
 
 
 class Precondition(DecoratorNode):
@@ -23,12 +21,10 @@ class Precondition(DecoratorNode):
     script_ports = ("if",)
     restorable = ("_child_started",)
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("if", str, description="script that must be true for the child to start"),
-            InputPort("else", NodeStatus, NodeStatus.FAILURE, "result if the script is false"),
-        )
+    ports = ports_list(
+        InputPort("if", str, description="script that must be true for the child to start"),
+        InputPort("else", NodeStatus, NodeStatus.FAILURE, "result if the script is false"),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

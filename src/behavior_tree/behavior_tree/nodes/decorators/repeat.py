@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import FailureReason, NodeExecutionError, PortError
 from behavior_tree.kernel.failure import of_attempts
 from behavior_tree.kernel.node import (
@@ -17,8 +17,6 @@ from behavior_tree.kernel.node import (
     stores_status,
 )
 from behavior_tree.nodes.decorators.base import SelfResettingDecorator
-
-__all__ = ["Repeat", "RetryUntilSuccessful"]
 
 
 class _Again(SelfResettingDecorator):
@@ -114,6 +112,10 @@ class RetryUntilSuccessful(_Again):
     _again = FAILURE
     _final = SUCCESS
 
+    ports = ports_list(
+        InputPort("num_attempts", int, description="runs of the child at most; -1: no limit")
+    )
+
     def explain_failure(self) -> FailureReason:
         """How the attempts began and how they ended."""
         last = super().explain_failure()
@@ -132,12 +134,6 @@ class RetryUntilSuccessful(_Again):
             text += f"; the last: {last}" if last != self._first else ""
         return text
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("num_attempts", int, description="runs of the child at most; -1: no limit")
-        )
-
     def _limit_after_run(self, limit: int) -> int:
         try:
             return int(self.get_input(self._limit_port))
@@ -154,8 +150,6 @@ class Repeat(_Again):
     _again = SUCCESS
     _final = FAILURE
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("num_cycles", int, description="successful runs of the child; -1: for ever")
-        )
+    ports = ports_list(
+        InputPort("num_cycles", int, description="successful runs of the child; -1: for ever")
+    )

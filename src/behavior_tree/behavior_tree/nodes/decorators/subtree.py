@@ -4,11 +4,8 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.blackboard.ports import PortInfo
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.nodes.decorators.base import SelfResettingDecorator
-
-__all__ = ["SubTreeNode"]
 
 
 class SubTreeNode(SelfResettingDecorator):
@@ -18,9 +15,7 @@ class SubTreeNode(SelfResettingDecorator):
 
     node_type = NodeType.SUBTREE
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return {}
+    ports = {}
 
     def __init__(self, name: str, config: NodeConfig | None = None, tree_id: str = "") -> None:
         super().__init__(name, config)

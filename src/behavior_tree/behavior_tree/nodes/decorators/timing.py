@@ -7,13 +7,11 @@ from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.conversion import Unsigned
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig, TreeNode
 from behavior_tree.kernel.runtime import Timer
 from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.nodes.decorators.repeat import RetryUntilSuccessful
-
-__all__ = ["Delay", "Timeout"]
 
 
 class Timeout(DecoratorNode):
@@ -21,11 +19,9 @@ class Timeout(DecoratorNode):
 
     restorable = ("_started", "_expired", "_timer")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("msec", Unsigned, description="longest run of the child [ms]; 0: no limit")
-        )
+    ports = ports_list(
+        InputPort("msec", Unsigned, description="longest run of the child [ms]; 0: no limit")
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
@@ -84,11 +80,9 @@ class Delay(DecoratorNode):
 
     restorable = ("_timer",)
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(
-            InputPort("delay_msec", Unsigned, description="time before the child starts [ms]")
-        )
+    ports = ports_list(
+        InputPort("delay_msec", Unsigned, description="time before the child starts [ms]")
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -7,12 +7,10 @@ from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.blackboard import Blackboard
-from behavior_tree.blackboard.ports import InputPort, PortInfo, pointer_key, ports_list
+from behavior_tree.blackboard.ports import InputPort, pointer_key, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import RUNNING, SKIPPED, NodeConfig, TreeNode
 from behavior_tree.nodes.decorators.base import DecoratorNode
-
-__all__ = ["SkipUnlessUpdated", "UpdateWatch", "WaitValueUpdate"]
 
 
 class UpdateWatch:
@@ -43,9 +41,7 @@ class UpdateWatch:
 class _EntryUpdated(DecoratorNode):
     _otherwise: NodeStatus
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        return ports_list(InputPort("entry", Any, description="blackboard key to watch"))
+    ports = ports_list(InputPort("entry", Any, description="blackboard key to watch"))
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

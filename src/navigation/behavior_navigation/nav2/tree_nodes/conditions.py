@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any, ClassVar
 
 from behavior_navigation.rules.conditions import ProblemCondition
-from behavior_tree import ConditionNode, InputPort, NodeConfig, NodeStatus, PortInfo, ports_list
+from behavior_tree import ConditionNode, InputPort, NodeConfig, NodeStatus, ports_list
 
 _PLANNER = (200, 207, 208, 300, 307, 308)
 _CONTROLLER = (100, 104, 105, 106)
@@ -21,13 +21,10 @@ class AreErrorCodesPresent(ProblemCondition):
     checked: ClassVar[Collection[int]] = ()
     """Codes that a kind of its own looks for."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("error_code", Any, 0, "error code of an action of Nav2's; 0: none"),
-            InputPort("error_codes_to_check", list[int], None, "codes that count; 1;2;3"),
-        )
+    ports = ports_list(
+        InputPort("error_code", Any, 0, "error code of an action of Nav2's; 0: none"),
+        InputPort("error_codes_to_check", list[int], None, "codes that count; 1;2;3"),
+    )
 
     def problem(self) -> str:
         """Compare the code."""
@@ -65,10 +62,7 @@ class WouldARouteRecoveryHelp(AreErrorCodesPresent):
 class InitialPoseReceived(ProblemCondition):
     """Succeeds if `initial_pose_received`, a port or the entry of this name, is true."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(InputPort("initial_pose_received", bool, "{initial_pose_received}"))
+    ports = ports_list(InputPort("initial_pose_received", bool, "{initial_pose_received}"))
 
     def problem(self) -> str:
         """Look at the entry."""
@@ -81,15 +75,12 @@ class IsWithinPathTrackingBounds(ProblemCondition):
     succeeds while nothing is known of that.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("max_error_left", float, 0.5, "how far left of the path it may be [m]"),
-            InputPort("max_error_right", float, 0.5, "how far right of the path it may be [m]"),
-            InputPort("max_error_heading", float, 3.14, "how far it may be turned away [rad]"),
-            InputPort("tracking_feedback", Any, description="FollowPath's tracking_feedback"),
-        )
+    ports = ports_list(
+        InputPort("max_error_left", float, 0.5, "how far left of the path it may be [m]"),
+        InputPort("max_error_right", float, 0.5, "how far right of the path it may be [m]"),
+        InputPort("max_error_heading", float, 3.14, "how far it may be turned away [rad]"),
+        InputPort("tracking_feedback", Any, description="FollowPath's tracking_feedback"),
+    )
 
     def problem(self) -> str:
         """Compare the errors."""
@@ -111,10 +102,7 @@ class TimeExpired(ConditionNode):
     tick.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(InputPort("seconds", float, 1.0, "time from success to success [s]"))
+    ports = ports_list(InputPort("seconds", float, 1.0, "time from success to success [s]"))
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
@@ -140,12 +128,7 @@ class TimeExpired(ConditionNode):
 class PathExpiringTimer(TimeExpired):
     """Succeeds once in `seconds` in which `path` has not changed, across halts."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return super().provided_ports() | ports_list(
-            InputPort("path", Any, description="path that expires")
-        )
+    ports = TimeExpired.ports | ports_list(InputPort("path", Any, description="path that expires"))
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -14,7 +14,6 @@ from behavior_tree import (
     LogicError,
     NodeConfig,
     NodeStatus,
-    PortInfo,
     TreeNode,
     ports_list,
 )
@@ -101,12 +100,9 @@ class PersistentSequence(_Control):
     The entry must be set before, by ``<Script code="current_child_idx := 0"/>``.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            BidirectionalPort("current_child_idx", int, description="the child that is at work")
-        )
+    ports = ports_list(
+        BidirectionalPort("current_child_idx", int, description="the child that is at work")
+    )
 
     def tick(self) -> NodeStatus:
         """Tick the children from the one at work on."""
@@ -139,12 +135,9 @@ class RecoveryNode(_Control):
     max_children = 2
     restorable = ("_recovers", "_retries")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("number_of_retries", int, 1, "how often it may recover and try again")
-        )
+    ports = ports_list(
+        InputPort("number_of_retries", int, 1, "how often it may recover and try again")
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
@@ -214,12 +207,9 @@ class RoundRobin(_Control):
 
     restorable = ("_failed", "_next")
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("wrap_around", bool, False, "go on with the first child after the last")
-        )
+    ports = ports_list(
+        InputPort("wrap_around", bool, False, "go on with the first child after the last")
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -10,7 +10,6 @@ from behavior_tree import (
     InputPort,
     NodeConfig,
     NodeStatus,
-    PortInfo,
     TreeNode,
     ports_list,
 )
@@ -47,10 +46,7 @@ class Goals:
 class GoalUpdated(ConditionNode):
     """Succeeds when a goal is another one than in the tick before; in its first tick it fails."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(*GOAL_PORTS)
+    ports = ports_list(*GOAL_PORTS)
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

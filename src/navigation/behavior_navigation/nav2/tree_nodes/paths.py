@@ -15,7 +15,7 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped, Quaternion
 from nav_msgs.msg import Path
 
-from behavior_tree import InputPort, NodeStatus, OutputPort, PortInfo, SyncActionNode, ports_list
+from behavior_tree import InputPort, NodeStatus, OutputPort, SyncActionNode, ports_list
 
 
 def goals_of(given: Any) -> list[Any]:
@@ -76,14 +76,11 @@ class PathNode(SyncActionNode):
 class GetPoseFromPath(PathNode):
     """Writes one pose of a path."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("path", Any, description="path"),
-            InputPort("index", int, 0, "which pose, from 0; -1: the last one"),
-            OutputPort("pose", PoseStamped, description="that pose"),
-        )
+    ports = ports_list(
+        InputPort("path", Any, description="path"),
+        InputPort("index", int, 0, "which pose, from 0; -1: the last one"),
+        OutputPort("pose", PoseStamped, description="that pose"),
+    )
 
     def make(self) -> str:
         """Look it up."""
@@ -100,14 +97,11 @@ class GetPoseFromPath(PathNode):
 class ConcatenatePaths(PathNode):
     """Writes a path that goes along two others, one after the other."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("input_path1", Any, None, "first path"),
-            InputPort("input_path2", Any, None, "second path"),
-            OutputPort("output_path", Path, description="both"),
-        )
+    ports = ports_list(
+        InputPort("input_path1", Any, None, "first path"),
+        InputPort("input_path2", Any, None, "second path"),
+        OutputPort("output_path", Path, description="both"),
+    )
 
     def make(self) -> str:
         """Join them."""
@@ -125,14 +119,11 @@ class ConcatenatePaths(PathNode):
 class TruncatePath(PathNode):
     """Writes a path without its end: it ends at least `distance` before the goal, turned to it."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("input_path", Any, description="path"),
-            InputPort("distance", float, 1.0, "as the crow flies, to the last pose [m]"),
-            OutputPort("output_path", Path, description="its beginning"),
-        )
+    ports = ports_list(
+        InputPort("input_path", Any, description="path"),
+        InputPort("distance", float, 1.0, "as the crow flies, to the last pose [m]"),
+        OutputPort("output_path", Path, description="its beginning"),
+    )
 
     def make(self) -> str:
         """Cut it; two poses are left at least."""
@@ -153,14 +144,11 @@ class TruncatePath(PathNode):
 class AppendGoalPoseToGoals(PathNode):
     """Writes some goals and one more."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("goal_pose", PoseStamped, description="the one more"),
-            InputPort("input_goals", Any, None, "the others"),
-            OutputPort("output_goals", Any, description="all"),
-        )
+    ports = ports_list(
+        InputPort("goal_pose", PoseStamped, description="the one more"),
+        InputPort("input_goals", Any, None, "the others"),
+        OutputPort("output_goals", Any, description="all"),
+    )
 
     def make(self) -> str:
         """Append it."""
@@ -173,14 +161,11 @@ class AppendGoalPoseToGoals(PathNode):
 class GetNextFewGoals(PathNode):
     """Writes the first `num_goals` of some goals."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("input_goals", Any, description="goals"),
-            InputPort("num_goals", int, description="how many of them"),
-            OutputPort("output_goals", Any, description="these"),
-        )
+    ports = ports_list(
+        InputPort("input_goals", Any, description="goals"),
+        InputPort("num_goals", int, description="how many of them"),
+        OutputPort("output_goals", Any, description="these"),
+    )
 
     def make(self) -> str:
         """Take them."""
@@ -194,13 +179,10 @@ class GetNextFewGoals(PathNode):
 class ExtractRouteNodesAsGoals(PathNode):
     """Writes the nodes of a route as goals, with no turn of their own."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("route", Any, description="nav2_msgs/Route"),
-            OutputPort("goals", Any, description="nav_msgs/Goals, or on Jazzy poses"),
-        )
+    ports = ports_list(
+        InputPort("route", Any, description="nav2_msgs/Route"),
+        OutputPort("goals", Any, description="nav_msgs/Goals, or on Jazzy poses"),
+    )
 
     def make(self) -> str:
         """Make them."""

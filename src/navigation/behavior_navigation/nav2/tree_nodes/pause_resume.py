@@ -18,7 +18,6 @@ from behavior_tree import (
     LogicError,
     NodeConfig,
     NodeStatus,
-    PortInfo,
     ports_list,
 )
 
@@ -50,13 +49,10 @@ class PauseResumeController(ControlNode):
     max_children = 4
     restorable = ("_phase",)
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("pause_service_name", str, description="service that pauses"),
-            InputPort("resume_service_name", str, description="service that resumes"),
-        )
+    ports = ports_list(
+        InputPort("pause_service_name", str, description="service that pauses"),
+        InputPort("resume_service_name", str, description="service that resumes"),
+    )
 
     def __init__(self, name: str, config: NodeConfig, node: Node | None) -> None:
         """Offer the services on a node."""

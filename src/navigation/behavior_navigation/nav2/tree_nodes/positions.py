@@ -26,7 +26,6 @@ from behavior_tree import (
     NodeConfig,
     NodeStatus,
     OutputPort,
-    PortInfo,
     TreeNode,
     ports_list,
 )
@@ -59,14 +58,11 @@ class AskingPathNode(PathNode):
 class GetCurrentPose(AskingPathNode):
     """Writes where the robot is."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            GLOBAL_FRAME,
-            BASE_FRAME,
-            OutputPort("current_pose", PoseStamped, description="in the frame that does not move"),
-        )
+    ports = ports_list(
+        GLOBAL_FRAME,
+        BASE_FRAME,
+        OutputPort("current_pose", PoseStamped, description="in the frame that does not move"),
+    )
 
     def make(self) -> str:
         """Look it up."""
@@ -80,17 +76,14 @@ class GetCurrentPose(AskingPathNode):
 class RemovePassedGoals(AskingPathNode):
     """Writes some goals without the first ones that the robot is near; the last one stays."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("radius", float, 0.5, "how near is passed [m]"),
-            BASE_FRAME,
-            InputPort("input_goals", Any, description="goals"),
-            InputPort("input_waypoint_statuses", Any, None, "nav2_msgs/WaypointStatus of each"),
-            OutputPort("output_goals", Any, description="those that are left"),
-            OutputPort("output_waypoint_statuses", Any, description="the passed ones COMPLETED"),
-        )
+    ports = ports_list(
+        InputPort("radius", float, 0.5, "how near is passed [m]"),
+        BASE_FRAME,
+        InputPort("input_goals", Any, description="goals"),
+        InputPort("input_waypoint_statuses", Any, None, "nav2_msgs/WaypointStatus of each"),
+        OutputPort("output_goals", Any, description="those that are left"),
+        OutputPort("output_waypoint_statuses", Any, description="the passed ones COMPLETED"),
+    )
 
     def make(self) -> str:
         """Drop them."""
@@ -167,20 +160,17 @@ def _angle(one: Any, other: Any) -> float:
 class TruncatePathLocal(AskingPathNode):
     """Writes the stretch of a path around the robot."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("input_path", Any, description="path"),
-            InputPort("distance_forward", float, 8.0, "along it before the robot [m]; -1: all"),
-            InputPort("distance_backward", float, 4.0, "along it behind the robot [m]"),
-            BASE_FRAME,
-            InputPort("transform_tolerance", Any, None, "means nothing here"),
-            InputPort("pose", Any, None, "instead of where the robot is"),
-            InputPort("angular_distance_weight", float, 0.0, "of its direction [m/rad]"),
-            InputPort("max_robot_pose_search_dist", float, math.inf, "see Nav2 [m]"),
-            OutputPort("output_path", Path, description="the stretch"),
-        )
+    ports = ports_list(
+        InputPort("input_path", Any, description="path"),
+        InputPort("distance_forward", float, 8.0, "along it before the robot [m]; -1: all"),
+        InputPort("distance_backward", float, 4.0, "along it behind the robot [m]"),
+        BASE_FRAME,
+        InputPort("transform_tolerance", Any, None, "means nothing here"),
+        InputPort("pose", Any, None, "instead of where the robot is"),
+        InputPort("angular_distance_weight", float, 0.0, "of its direction [m/rad]"),
+        InputPort("max_robot_pose_search_dist", float, math.inf, "see Nav2 [m]"),
+        OutputPort("output_path", Path, description="the stretch"),
+    )
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         super().__init__(name, config, robot)
@@ -211,10 +201,7 @@ class TruncatePathLocal(AskingPathNode):
 class GoalReached(AskingCondition):
     """Succeeds while the robot is within 0.25 m of `goal`."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(InputPort("goal", PoseStamped, description="pose"), BASE_FRAME)
+    ports = ports_list(InputPort("goal", PoseStamped, description="pose"), BASE_FRAME)
 
     def problem(self) -> str:
         """Look where the robot is."""
@@ -229,16 +216,13 @@ class GoalReached(AskingCondition):
 class IsGoalNearby(AskingCondition):
     """Succeeds while less than `proximity_threshold` of `path` is left before the robot."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("path", Any, description="path"),
-            InputPort("proximity_threshold", float, 1.0, "length that is near [m]"),
-            InputPort("max_robot_pose_search_dist", float, -1.0, "see Nav2 [m]; -1: no limit"),
-            GLOBAL_FRAME,
-            BASE_FRAME,
-        )
+    ports = ports_list(
+        InputPort("path", Any, description="path"),
+        InputPort("proximity_threshold", float, 1.0, "length that is near [m]"),
+        InputPort("max_robot_pose_search_dist", float, -1.0, "see Nav2 [m]; -1: no limit"),
+        GLOBAL_FRAME,
+        BASE_FRAME,
+    )
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         super().__init__(name, config, robot)
@@ -263,15 +247,12 @@ class IsGoalNearby(AskingCondition):
 class ArePosesNear(AskingCondition):
     """Succeeds while two poses are within `tolerance` of each other."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("ref_pose", PoseStamped, description="one pose"),
-            InputPort("target_pose", PoseStamped, description="the other one"),
-            GLOBAL_FRAME,
-            InputPort("tolerance", float, 0.5, "on the ground [m]"),
-        )
+    ports = ports_list(
+        InputPort("ref_pose", PoseStamped, description="one pose"),
+        InputPort("target_pose", PoseStamped, description="the other one"),
+        GLOBAL_FRAME,
+        InputPort("tolerance", float, 0.5, "on the ground [m]"),
+    )
 
     def problem(self) -> str:
         """Measure."""
@@ -293,13 +274,10 @@ class TransformAvailable(AskingCondition):
 
     restorable = ("_found",)
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("child", str, description="one frame"),
-            InputPort("parent", str, description="the other one"),
-        )
+    ports = ports_list(
+        InputPort("child", str, description="one frame"),
+        InputPort("parent", str, description="the other one"),
+    )
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         super().__init__(name, config, robot)
@@ -317,12 +295,9 @@ class DistanceTraveled(ConditionNode):
     tick it fails.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("distance", float, 1.0, "way as the crow flies [m]"), GLOBAL_FRAME, BASE_FRAME
-        )
+    ports = ports_list(
+        InputPort("distance", float, 1.0, "way as the crow flies [m]"), GLOBAL_FRAME, BASE_FRAME
+    )
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         """Take whom to ask."""

@@ -14,7 +14,6 @@ from behavior_tree import (
     InputPort,
     NodeConfig,
     NodeStatus,
-    PortInfo,
     ports_list,
 )
 
@@ -102,10 +101,7 @@ class _Timed(HoldingBack):
 class RateController(_Timed):
     """Ticks its child at most `hz` times a second, counted from its last success."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(InputPort("hz", float, 10.0, "runs of the child per second [Hz]"))
+    ports = ports_list(InputPort("hz", float, 10.0, "runs of the child per second [Hz]"))
 
     def _begin(self) -> bool:
         self._period = 1.0 / self._rate("hz")
@@ -121,16 +117,13 @@ class SpeedController(_Timed):
     `max_rate`, as its speed is between `min_speed` and `max_speed`. A new goal is due at once.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("min_rate", float, 0.1, "runs per second at rest [Hz]"),
-            InputPort("max_rate", float, 1.0, "runs per second at full speed [Hz]"),
-            InputPort("min_speed", float, 0.0, "speed of the lowest rate [m/s]"),
-            InputPort("max_speed", float, 0.5, "speed of the highest rate [m/s]"),
-            *GOAL_PORTS,
-        )
+    ports = ports_list(
+        InputPort("min_rate", float, 0.1, "runs per second at rest [Hz]"),
+        InputPort("max_rate", float, 1.0, "runs per second at full speed [Hz]"),
+        InputPort("min_speed", float, 0.0, "speed of the lowest rate [m/s]"),
+        InputPort("max_speed", float, 0.5, "speed of the highest rate [m/s]"),
+        *GOAL_PORTS,
+    )
 
     def __init__(self, name: str, config: NodeConfig, robot: SpeedSource) -> None:
         """Take who knows the robot's speed."""
@@ -163,14 +156,11 @@ class SpeedController(_Timed):
 class DistanceController(HoldingBack):
     """Ticks its child whenever the robot has come `distance` from where that last succeeded."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("distance", float, 1.0, "way as the crow flies [m]"),
-            InputPort("global_frame", str, "map", "frame that does not move"),
-            InputPort("robot_base_frame", str, "base_link", "frame of the robot"),
-        )
+    ports = ports_list(
+        InputPort("distance", float, 1.0, "way as the crow flies [m]"),
+        InputPort("global_frame", str, "map", "frame that does not move"),
+        InputPort("robot_base_frame", str, "base_link", "frame of the robot"),
+    )
 
     def __init__(self, name: str, config: NodeConfig, robot: PositionSource) -> None:
         """Take who knows where the robot is."""
@@ -204,10 +194,7 @@ class DistanceController(HoldingBack):
 class GoalUpdatedController(HoldingBack):
     """Ticks its child when `goal` or `goals` is another one."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(*GOAL_PORTS)
+    ports = ports_list(*GOAL_PORTS)
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
@@ -249,14 +236,11 @@ class PathLongerOnApproach(DecoratorNode):
     it succeeds at once.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("path", Any, description="path to the goal"),
-            InputPort("prox_len", float, 3.0, "length of a path that is near the goal [m]"),
-            InputPort("length_factor", float, 2.0, "how many times longer is longer"),
-        )
+    ports = ports_list(
+        InputPort("path", Any, description="path to the goal"),
+        InputPort("prox_len", float, 3.0, "length of a path that is near the goal [m]"),
+        InputPort("length_factor", float, 2.0, "how many times longer is longer"),
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -108,15 +108,12 @@ class GoalUpdater(DecoratorNode):
     `output_goals` of ``goals_update``.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("input_goal", Any, None, "goal as it was"),
-            InputPort("input_goals", Any, None, "goals as they were"),
-            OutputPort("output_goal", Any, description="goal as it is"),
-            OutputPort("output_goals", Any, description="goals as they are"),
-        )
+    ports = ports_list(
+        InputPort("input_goal", Any, None, "goal as it was"),
+        InputPort("input_goals", Any, None, "goals as they were"),
+        OutputPort("output_goal", Any, description="goal as it is"),
+        OutputPort("output_goals", Any, description="goals as they are"),
+    )
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         """Take where goals arrive."""

@@ -14,7 +14,6 @@ from behavior_tree import (
     InputPort,
     NodeConfig,
     NodeStatus,
-    PortInfo,
     StatefulActionNode,
     TreeNode,
     ports_list,
@@ -27,11 +26,9 @@ BRAKING = -10.0
 class BatteryCondition(AskingCondition):
     """Looks at the newest message of the battery; fails before the first."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        text = "topic with sensor_msgs/BatteryState"
-        return ports_list(InputPort("battery_topic", str, "/battery_status", text))
+    ports = ports_list(
+        InputPort("battery_topic", str, "/battery_status", "topic with sensor_msgs/BatteryState")
+    )
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         """Listen from now on."""
@@ -57,13 +54,10 @@ class BatteryCondition(AskingCondition):
 class IsBatteryLow(BatteryCondition):
     """Succeeds while the battery has no more than `min_battery`."""
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return super().provided_ports() | ports_list(
-            InputPort("min_battery", float, 0.0, "what is low: a share 0..1, or [V]"),
-            InputPort("is_voltage", bool, False, "`min_battery` is a voltage"),
-        )
+    ports = BatteryCondition.ports | ports_list(
+        InputPort("min_battery", float, 0.0, "what is low: a share 0..1, or [V]"),
+        InputPort("is_voltage", bool, False, "`min_battery` is a voltage"),
+    )
 
     def fault(self, battery: Any) -> str:
         """Compare."""
@@ -102,13 +96,10 @@ class CheckStopStatus(StatefulActionNode):
     first odometry it waits.
     """
 
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return the ports."""
-        return ports_list(
-            InputPort("velocity_threshold", float, 0.01, "what is below is standing [m/s, rad/s]"),
-            InputPort("duration_stopped", int, 1000, "how long it must stand [ms]"),
-        )
+    ports = ports_list(
+        InputPort("velocity_threshold", float, 0.01, "what is below is standing [m/s, rad/s]"),
+        InputPort("duration_stopped", int, 1000, "how long it must stand [ms]"),
+    )
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         """Listen from now on."""
