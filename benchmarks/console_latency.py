@@ -22,13 +22,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import base64
-import json
 import os
 import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -38,16 +36,15 @@ from typing import Any
 
 import msgpack
 import psutil
-import rclpy
 from playwright.sync_api import Page, sync_playwright
 from rclpy.parameter import Parameter
-from recording_cost import document_of, executor_of, timed
+from recording_cost import document_of, executor_of, run, switch, timed, until_heard
 from websockets.asyncio.client import connect
 
 from behavior_console.access import addresses
 from behavior_executor.missions import Kind, MissionRequest
 from behavior_executor.node import BehaviorExecutor
-from behavior_ros.testing import Spinner, own_domain
+from behavior_ros.testing import Spinner
 
 PATIENCE = 120.0
 """[s] for something to come up; a limit for hangs only."""
@@ -269,17 +266,12 @@ def reconnected(page: Page, console: Console) -> float:
 def tick_cost(folder: Path, console: Console, options: argparse.Namespace) -> dict[str, Any]:
     """Tick a mission, in turn a hundred times while the console listens and a hundred without."""
     executor = executor_of(folder, options.conditions)
-    records = executor._records
+    records = executor.records
     cost: dict[str, list[float]] = {"open": [], "plain": []}
-    deadline = time.monotonic() + PATIENCE
-    while not records._listeners or executor.core.activity.active_path == "":
-        rclpy.spin_once(executor, timeout_sec=0.1)
-        executor.core.tick()
-        assert time.monotonic() < deadline, "the console does not listen"
+    until_heard(executor)
     for number in range(options.ticks):
         listens = bool(number // 100 % 2)
-        if listens != (records._records is not None):
-            (records._welcome if listens else records._leave)()
+        switch(records, to=listens)
         cost["open" if listens else "plain"].append(timed(executor.core.tick)[0])
         time.sleep(1.0 / TICKS / 2)
     executor.destroy_node()
@@ -333,17 +325,7 @@ def main() -> int:
     parser.add_argument("--conditions", type=int, default=40)
     parser.add_argument("--ticks", type=int, default=1_200, help="for their cost")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    os.environ["ROS_DOMAIN_ID"] = str(own_domain())
-    rclpy.init()
-    with tempfile.TemporaryDirectory() as folder:
-        found = measure(Path(folder), options)
-    rclpy.try_shutdown()
-    print(json.dumps(found, indent=2))
-    if options.json:
-        options.json.write_text(json.dumps(found))
-    return 0
+    return run(measure, parser)
 
 
 if __name__ == "__main__":

@@ -214,8 +214,8 @@ def period(nodes: int, seconds: float, rate: float) -> dict[str, Any]:
             stamps.append(time.monotonic())
             return tick()
 
-        assert node._ticker is not None
-        node._ticker._tick = stamped
+        assert node.ticker is not None
+        node.ticker._tick = stamped
         spin_for(node, 2.0)
         stamps.clear()
         gc.collect()

@@ -30,6 +30,7 @@ from rclpy.parameter import Parameter
 
 from behavior_executor.missions import Kind, MissionRequest
 from behavior_executor.node import BehaviorExecutor
+from behavior_executor.record_publisher import RecordPublisher
 from behavior_recording import Recording, TreeRecording
 from behavior_ros.testing import own_domain
 from behavior_tree import BehaviorTreeFactory
@@ -64,17 +65,32 @@ def executor_of(folder: Path, conditions: int) -> BehaviorExecutor:
     executor = BehaviorExecutor(
         parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
     )
-    assert executor._ticker is not None
-    executor._ticker.destroy()
+    assert executor.ticker is not None
+    executor.ticker.destroy()
     executor.core.submit(MissionRequest("cost", Kind.RUN_BEHAVIOR, "main"))
     return executor
 
 
-def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+def switch(records: RecordPublisher, *, to: bool) -> None:
+    """Have the running tree written down, or not."""
+    if to is not records.follows:
+        (records.welcome if to else records.leave)()
+
+
+def until_heard(executor: BehaviorExecutor) -> None:
+    """Return when somebody hears the records of the tree, which runs."""
+    deadline = time.monotonic() + PATIENCE
+    while not executor.records.listeners or executor.core.activity.active_path == "":
+        rclpy.spin_once(executor, timeout_sec=0.1)
+        executor.core.tick()
+        assert time.monotonic() < deadline, "nobody comes up who listens"
+
+
+def measure(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Tick a mission beside a recorder, a hundred times recorded, a hundred times not."""
     executor = executor_of(folder, options.conditions)
     file = folder / "cost.mcap"
-    records = executor._records
+    records = executor.records
     recorder = subprocess.Popen(
         [
             *(sys.executable, "-m", "behavior_packages.node_program"),
@@ -84,21 +100,14 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     )
     cost: dict[str, list[tuple[float, float]]] = {"recorded": [], "plain": []}
     try:
-        deadline = time.monotonic() + PATIENCE
-        while not records._listeners or executor.core.activity.active_path == "":
-            rclpy.spin_once(executor, timeout_sec=0.1)
-            executor.core.tick()
-            assert time.monotonic() < deadline, "the recorder does not come up"
-        records._leave()
+        until_heard(executor)
+        records.leave()
         process = psutil.Process(recorder.pid)
         worked = sum(process.cpu_times()[:2])
         begin = time.monotonic()
         for number in range(options.ticks):
             name = "recorded" if number // 100 % 2 else "plain"
-            if name == "recorded" and records._records is None:
-                records._welcome()
-            if name == "plain" and records._records is not None:
-                records._leave()
+            switch(records, to=name == "recorded")
             cost[name].append(timed(executor.core.tick))
             time.sleep(options.period)
         seconds = time.monotonic() - begin
@@ -163,6 +172,23 @@ def seeking(folder: Path, records: int) -> dict[str, Any]:
     }
 
 
+def run(
+    measure: Callable[[Path, argparse.Namespace], dict[str, Any]], parser: argparse.ArgumentParser
+) -> int:
+    """Measure with ROS in a folder and a domain of its own, and print; returns the exit code."""
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    os.environ["ROS_DOMAIN_ID"] = str(own_domain())
+    rclpy.init()
+    with tempfile.TemporaryDirectory() as folder:
+        found = measure(Path(folder), options)
+    rclpy.try_shutdown()
+    print(json.dumps(found, indent=2))
+    if options.json:
+        options.json.write_text(json.dumps(found))
+    return 0
+
+
 def main() -> int:
     """Measure and print; returns the exit code."""
     assert __doc__ is not None
@@ -171,18 +197,7 @@ def main() -> int:
     parser.add_argument("--period", type=float, default=0.02, help="[s]")
     parser.add_argument("--conditions", type=int, default=40)
     parser.add_argument("--records", type=int, default=72_000, help="of the long file")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    os.environ["ROS_DOMAIN_ID"] = str(own_domain())
-    rclpy.init()
-    with tempfile.TemporaryDirectory() as folder:
-        found = measure(options, Path(folder))
-        rclpy.try_shutdown()
-        found |= seeking(Path(folder), options.records)
-    print(json.dumps(found, indent=2))
-    if options.json:
-        options.json.write_text(json.dumps(found))
-    return 0
+    return run(lambda *of: measure(*of) | seeking(of[0], of[1].records), parser)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from behavior_msgs.msg import (
 )
 from behavior_msgs.msg import Metric as MetricMsg
 from behavior_msgs.msg import Metrics as MetricsMsg
-from geometry_msgs.msg import Pose, PoseStamped
+from geometry_msgs.msg import Pose
 from nav_msgs.msg import Path
 from shape_msgs.msg import SolidPrimitive
 
@@ -251,16 +251,6 @@ def snapshot_from(message: SceneObjectArray) -> SceneSnapshot:
         },
         bodies={body.name: body for body in map(_body, message.objects) if body is not None},
     )
-
-
-def pose_message(frame: str, x: float, y: float, z: float, yaw: float = 0.0) -> PoseStamped:
-    """An upright pose; stamp 0 means "now" to its receiver."""
-    message = PoseStamped()
-    message.header.frame_id = frame
-    message.pose.position.x, message.pose.position.y, message.pose.position.z = x, y, z
-    message.pose.orientation.z = math.sin(yaw / 2.0)
-    message.pose.orientation.w = math.cos(yaw / 2.0)
-    return message
 
 
 def _seen_object(message: SceneObject) -> SeenObject:

@@ -148,7 +148,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._to_report: deque[Mission] = deque()
         self._last_goal = -math.inf
         self._active = self._closing = False
-        self._ticker: TickTimer | None = None
+        self.ticker: TickTimer | None = None
         self._last_tick: tuple[str, TreeRun, float, float] | None = None
         """Mission, tree, duration [s] and node time [s]."""
         self._progress_timer: Timer | None = None
@@ -183,7 +183,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._active = True
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.core.last_tick = time.monotonic()
-        self._ticker = TickTimer(
+        self.ticker = TickTimer(
             self,
             self.core.tick,
             period=self._tick_period,
@@ -288,8 +288,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             return
         self._active = False
         self._bond.end()
-        assert self._ticker is not None
-        self._ticker.destroy()
+        assert self.ticker is not None
+        self.ticker.destroy()
         self.destroy_timer(self._progress_timer)
         self.destroy_timer(self._health_timer)
         self._progress_timer = None
@@ -310,7 +310,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         for service in self._mission_services:
             self.destroy_service(service)
         self._topic.destroy()
-        self._records.destroy()
+        self.records.destroy()
         self._commands.destroy()
         for publisher in (self._feedback, self._status, self._xml):
             publisher.destroy()
@@ -338,7 +338,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._xml = NewestPublisher(self, String, "behavior/tree_xml", QOS_LATCHED)
         self._metrics = self.create_publisher(Metrics, "behavior/metrics", QOS_EVENT_LOG)
         life = time.time_ns()
-        self._records = RecordPublisher(self, life=life, warn=self.problem)
+        self.records = RecordPublisher(self, life=life, warn=self.problem)
         self._commands = CommandLog(self, life=life)
         self._topic = MissionTopic(self, take=self._on_action, refuse=self._refuse)
         # While a service waits for the journal, its group keeps others from running.
@@ -415,8 +415,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
         Within a tick it does nothing.
         """
-        if self._ticker is not None:
-            self._ticker.wake()
+        if self.ticker is not None:
+            self.ticker.wake()
 
     def _tick_period(self) -> float:
         """[s] of node time to the next tick, if nothing happens before."""
@@ -435,7 +435,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._tree_edits.trees.begin(run)
         self.get_logger().info(f"mission '{mission.request.title}' starts ({mission.action_id})")
         self._xml.publish(String(data=run.xml))
-        self._records.begin(run, mission.action_id)
+        self.records.begin(run, mission.action_id)
         for monitor in self._monitors:
             monitor.show(run)
 
@@ -454,7 +454,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:
         """Publish what the tick did."""
-        self._records.after_tick(run, duration)
+        self.records.after_tick(run, duration)
         self._tree_edits.trees.after_tick()
         self._last_tick = mission.action_id, run, duration, self._now()
         if self._status.listeners:  # a message of hundreds of nodes costs a ms

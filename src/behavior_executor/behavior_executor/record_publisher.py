@@ -60,7 +60,7 @@ class RecordPublisher:
         self._state_due = 0.0
         self._queue: SimpleQueue[tuple[RawTreeRecord, int, str, TreeRun] | None] = SimpleQueue()
         self._timer = node.create_timer(
-            _PAUSE, self._welcome, clock=Clock(clock_type=ClockType.STEADY_TIME)
+            _PAUSE, self.welcome, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
         self._timer.cancel()
         self._publisher = node.create_publisher(
@@ -75,7 +75,7 @@ class RecordPublisher:
     def begin(self, run: TreeRun, action_id: str) -> None:
         """A tree was loaded, and is not ticked yet."""
         self._run, self._action_id, self._records = run, action_id, None
-        if self._listeners:
+        if self.listeners:
             self._follow(begins=True)
 
     def after_tick(self, run: TreeRun, duration: float) -> None:
@@ -85,30 +85,36 @@ class RecordPublisher:
             return
         records.after_tick(run.status, duration)
         if time.monotonic() >= self._state_due:
-            if self._listeners:
+            if self.listeners:
                 self._emit_state(records)
             else:
-                self._leave()
+                self.leave()
 
     def destroy(self) -> None:
         """Offer the topic no more."""
         self._node.destroy_timer(self._timer)
-        self._leave()
+        self.leave()
         self._run = None
         self._queue.put(None)
         self._thread.join(2.0)
         self._node.destroy_publisher(self._publisher)
 
     @property
-    def _listeners(self) -> int:
+    def follows(self) -> bool:
+        """Whether the running tree is written down."""
+        return self._records is not None
+
+    @property
+    def listeners(self) -> int:
+        """How many hear the topic."""
         return int(self._publisher.get_subscription_count())
 
     def _on_matched(self, change: Any) -> None:
         if change.current_count_change > 0:
             self._timer.reset()
 
-    def _welcome(self) -> None:
-        """Somebody has come: tell the whole state, if a tree is there."""
+    def welcome(self) -> None:
+        """Somebody has come: send the whole state, if a tree is there."""
         self._timer.cancel()
         if self._run is None or self._run.closed:
             return
@@ -135,7 +141,7 @@ class RecordPublisher:
             return
         run.records = self._records
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         """Nobody listens: write nothing down until somebody comes."""
         if self._records is not None:
             self._records.stop()

@@ -192,7 +192,7 @@ def test_ticks_without_a_mission_are_rare_unless_a_manager_has_use_for_them(
     executor.add_node(node)
     ticks: list[float] = []
     tick = node.core.tick
-    node._ticker._tick = lambda: ticks.append(time.monotonic()) or tick()
+    node.ticker._tick = lambda: ticks.append(time.monotonic()) or tick()
 
     def spin_until(predicate: Callable[[], bool]) -> None:
         end = time.monotonic() + LONGEST

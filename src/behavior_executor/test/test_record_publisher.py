@@ -74,7 +74,7 @@ def test_a_mission_is_told_from_its_beginning_to_its_end(
     spinner: Spinner, executor: BehaviorExecutor
 ) -> None:
     heard = listen(spinner, TreeRecord, "behavior/tree_record", QOS_REQUESTS)
-    until(lambda: executor._records._listeners == 1)
+    until(lambda: executor.records.listeners == 1)
     with MissionClient() as client:
         assert client.run("count", timeout=90.0).succeeded
         assert client.run("count", timeout=90.0).succeeded

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nav_msgs.msg import Path
 
-from behavior_executor.conversion import pose_message, request_from
+from behavior_executor.conversion import request_from
 from behavior_executor.mission_limits import MOST_POSES, MOST_STEPS
 from behavior_executor.missions import Code, Kind, MissionError, MissionRequest, Policy
 from behavior_executor.request_text import request_from_text, request_to_text
 from behavior_motion.planar_pose import FramedPose, Pose2D
+from behavior_ros import upright_pose
 
 
 def route(*poses: PoseStamped, frame: str = "map") -> Path:
@@ -26,7 +27,7 @@ def route(*poses: PoseStamped, frame: str = "map") -> Path:
 
 def broken(**fields: float | str) -> PoseStamped:
     """A pose with a mistake."""
-    pose = pose_message(str(fields.pop("frame", "map")), 1.0, 2.0, 0.0)
+    pose = upright_pose(str(fields.pop("frame", "map")), 1.0, 2.0)
     for name, value in fields.items():
         part = pose.pose.orientation if name.startswith("q") else pose.pose.position
         setattr(part, name.removeprefix("q"), value)
@@ -34,7 +35,7 @@ def broken(**fields: float | str) -> PoseStamped:
 
 
 def test_goal_and_route_become_poses_in_the_plane() -> None:
-    goal = pose_message("hall", 1.0, -2.0, 0.0, yaw=math.pi / 2)
+    goal = upright_pose("hall", 1.0, -2.0, math.pi / 2)
     request = request_from(
         MissionAction(action_id="g", type=MissionAction.NAVIGATE_TO_POSE, goal=goal)
     )
@@ -44,7 +45,7 @@ def test_goal_and_route_become_poses_in_the_plane() -> None:
     assert request.goal.pose.yaw == pytest.approx(math.pi / 2)
     message = MissionAction(
         type=MissionAction.FOLLOW_ROUTE,
-        route=route(broken(frame=""), pose_message("map", 3.0, 4.0, 0.0)),
+        route=route(broken(frame=""), upright_pose("map", 3.0, 4.0)),
     )
     request = request_from(message)
     assert [(p.frame, p.pose.x) for p in request.route] == [("map", 1.0), ("map", 3.0)]

@@ -19,7 +19,7 @@ from behavior_msgs.msg import (
 )
 from behavior_msgs.srv import DisturbWorld
 from diagnostic_msgs.msg import KeyValue
-from geometry_msgs.msg import Point, PoseStamped, Quaternion
+from geometry_msgs.msg import Point
 from nav_msgs.msg import OccupancyGrid, Path
 from numpy.typing import NDArray
 from shape_msgs.msg import SolidPrimitive
@@ -38,7 +38,7 @@ from behavior_bringup.viewer_geometry import (
     open_box,
 )
 from behavior_executor.missions import Code
-from behavior_ros import pose_to_matrix, seconds
+from behavior_ros import pose_to_matrix, seconds, upright_pose
 from behavior_sim.judging import Disturbance, WorldObject
 from behavior_tree.cause import CauseKind
 
@@ -240,11 +240,6 @@ def line_points(message: MarkerArray) -> NDArray[np.float64]:
     return np.empty((0, 3))
 
 
-def heading(turn: Quaternion) -> float:
-    """Rotation about z [rad]."""
-    return math.atan2(2 * (turn.w * turn.z + turn.x * turn.y), 1 - 2 * (turn.y**2 + turn.z**2))
-
-
 def stamp(message: SceneObjectArray) -> float:
     """Time of a snapshot [s]."""
     return float(seconds(message.header.stamp))
@@ -302,23 +297,15 @@ def _step_message(step: Step) -> MissionStep:
     if step.navigate is not None:
         place = step.navigate
         message.type = MissionAction.NAVIGATE_TO_POSE
-        message.goal = _upright(place.frame, place.x, place.y, place.yaw)
+        message.goal = upright_pose(place.frame, place.x, place.y, place.yaw)
     elif step.route is not None:
         message.type = MissionAction.FOLLOW_ROUTE
         message.route.header.frame_id = step.frame
-        message.route.poses = [_upright(step.frame, *numbers) for numbers in step.route]
+        message.route.poses = [upright_pose(step.frame, *numbers) for numbers in step.route]
     elif step.load_map is not None:
         message.type, message.map_id = MissionAction.LOAD_MAP, step.load_map
     else:
         message.type, message.name = MissionAction.RUN_BEHAVIOR, step.run or ""
-    return message
-
-
-def _upright(frame: str, x: float, y: float, yaw: float = 0.0) -> PoseStamped:
-    message = PoseStamped()
-    message.header.frame_id = frame
-    message.pose.position.x, message.pose.position.y = x, y
-    message.pose.orientation.z, message.pose.orientation.w = math.sin(yaw / 2), math.cos(yaw / 2)
     return message
 
 

@@ -23,6 +23,7 @@ from behavior_bringup.description import (
     Process,
     Readiness,
     Scalar,
+    StackDescription,
     load_stack,
     resolve,
     stack_file,
@@ -143,21 +144,11 @@ def start(
         )
     description = load_stack(stack_file(world))
     log_dir = new_log_folder(stack.folder)
-    arguments = dict(arguments)
-    if "journal" in description.arguments:
-        # Beside the logs: a restarted executor finds its missions there, the next stack does not.
-        arguments.setdefault("journal", str(log_dir / "missions.journal"))
+    arguments = _own_files(description, log_dir) | dict(arguments)
     if folder := arguments.get("missions"):
         arguments["missions"] = str(_existing_folder(str(folder)))
     elif "missions" in description.arguments and "missions" not in arguments:
         arguments["missions"] = _folder_of_own()
-    if "tree_nodes" in description.arguments:
-        # What the executor's nodes are: `behavior mission list` looks there.
-        arguments.setdefault("tree_nodes", str(log_dir / TREE_NODES))
-    if "viewer_address" in description.arguments:
-        arguments.setdefault("viewer_address", str(log_dir / viewer_access.FILE))
-    if "console_address" in description.arguments:
-        arguments.setdefault("console_address", str(log_dir / CONSOLE_ADDRESS))
     processes = resolve(description, environment=machine_kind(), arguments=arguments)
     states = (Stack(name).state() for name in known_stacks())
     plan = Plan(
@@ -169,13 +160,26 @@ def start(
         log_dir=str(log_dir),
         commands={process.name: command(process, log_dir, namespace) for process in processes},
         namespace=namespace,
-        arguments=dict(arguments),
+        arguments=arguments,
         respawn=respawn,
         parent=os.getpid() if attached else None,
         beside=str(beside.folder) if beside else None,
     )
     launch_supervisor(plan)
     return description.ready
+
+
+def _own_files(description: StackDescription, log_dir: Path) -> dict[str, Scalar]:
+    """The files of a run of a stack that it has arguments for: they lie beside its logs."""
+    files = {
+        # A restarted executor finds its missions there, the next stack does not.
+        "journal": "missions.journal",
+        # What the executor's nodes are: `behavior mission list` looks there.
+        "tree_nodes": TREE_NODES,
+        "viewer_address": viewer_access.ADDRESS_FILE,
+        "console_address": CONSOLE_ADDRESS,
+    }
+    return {key: str(log_dir / name) for key, name in files.items() if key in description.arguments}
 
 
 def _existing_folder(text: str) -> Path:

@@ -35,7 +35,6 @@ from behavior_bringup.conversion import (
     TERMINAL_STATES,
     control_action,
     ground_map_of,
-    heading,
     line_points,
     mission_action,
     path_points,
@@ -51,6 +50,7 @@ from behavior_bringup.tree_view import TreeLine, tree_html, tree_lines
 from behavior_bringup.viewer_access import ADDRESS_FILE, kept_token
 from behavior_bringup.viewer_controls import Commands
 from behavior_bringup.viewer_page import ViewerPage
+from behavior_motion.planar_pose import yaw_of
 from behavior_packages.folders import node_file
 from behavior_ros import (
     QOS_COMMAND,
@@ -186,7 +186,9 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
             self.page.set_path("plan", path_points(plan))
         if found := pending.get("localization/result"):
             pose = found.pose.pose
-            self.page.set_base(pose.position.x, pose.position.y, heading(pose.orientation))
+            turn = pose.orientation
+            yaw = yaw_of(turn.x, turn.y, turn.z, turn.w)
+            self.page.set_base(pose.position.x, pose.position.y, yaw)
 
     def _ask_missions(self) -> None:
         if self._missions.service_is_ready():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from pathlib import Path
@@ -19,7 +18,6 @@ from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction, MissionFeedback, MissionStep
 from behavior_msgs.srv import ControlRun, FreezeObjects, ListMissions, SetAutonomyLevel
 from diagnostic_msgs.msg import KeyValue
-from geometry_msgs.msg import PoseStamped
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 
@@ -27,11 +25,11 @@ from behavior_console.channels import Channels
 from behavior_console.commands import CommandError
 from behavior_console.forms import forms
 from behavior_console.operating import Said
-from behavior_console.orders import Drive, MissionOrder
+from behavior_console.orders import MissionOrder
 from behavior_console.reducers.mission import order_queue
 from behavior_executor import MissionCatalogue
 from behavior_executor.catalogue import EVERYTHING, catalogue_of
-from behavior_ros import QOS_REQUESTS, End, GoalOutcome, remote_actions
+from behavior_ros import QOS_REQUESTS, End, GoalOutcome, remote_actions, upright_pose
 
 PATIENCE = 10.0
 """[s] wall time for an answer."""
@@ -232,20 +230,11 @@ def _mission(order: MissionOrder) -> MissionAction:
             name=order.name,
             parameters=[KeyValue(key=key, value=value) for key, value in order.parameters.items()],
         )
-    goals = [_goal_pose(drive) for drive in order.drives]
+    goals = [upright_pose(each.frame, each.x, each.y, each.yaw) for each in order.drives]
     if len(goals) == 1:
         return MissionAction(type=MissionAction.NAVIGATE_TO_POSE, goal=goals[0])
     steps = [MissionStep(type=MissionAction.NAVIGATE_TO_POSE, goal=goal) for goal in goals]
     return MissionAction(type=MissionAction.SEQUENCE, steps=steps)
-
-
-def _goal_pose(drive: Drive) -> PoseStamped:
-    goal = PoseStamped()
-    goal.header.frame_id = drive.frame
-    goal.pose.position.x, goal.pose.position.y = drive.x, drive.y
-    goal.pose.orientation.z = math.sin(drive.yaw / 2)
-    goal.pose.orientation.w = math.cos(drive.yaw / 2)
-    return goal
 
 
 def _settle(future: Future[Any], result: Callable[[], Any]) -> None:

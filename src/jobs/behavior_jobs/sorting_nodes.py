@@ -7,10 +7,10 @@ import math
 
 from geometry_msgs.msg import PoseStamped
 
-from behavior_executor.conversion import pose_message
 from behavior_executor.scene_nodes import Scene, SceneObserver, patience_port
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
 from behavior_jobs.sorting import SortObservation, SortObserver, containers_from
+from behavior_ros import upright_pose
 from behavior_tree import (
     InputPort,
     NodeConfig,
@@ -103,7 +103,7 @@ class DropPose(SyncActionNode):
             return NodeStatus.FAILURE
         x, y = self._place(snapshot, container)
         z = container.z + 0.5 * container.size[2] + self.get_input("clearance")
-        target = pose_message(snapshot.frame, x, y, z + 0.5 * held.size[2])
+        target = upright_pose(snapshot.frame, x, y, z=z + 0.5 * held.size[2])
         # Pointing down with the tool's x axis away from the base: half a turn about x, after yaw.
         yaw = math.atan2(y, x)
         turn = target.pose.orientation

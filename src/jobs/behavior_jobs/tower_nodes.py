@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from geometry_msgs.msg import PoseStamped
 
-from behavior_executor.conversion import pose_message
 from behavior_executor.scene_nodes import (
     Scene,
     SceneAction,
@@ -22,6 +21,7 @@ from behavior_jobs.tower import (
     TowerPlan,
     tower_place,
 )
+from behavior_ros import upright_pose
 from behavior_tree import (
     ConditionNode,
     InputPort,
@@ -197,8 +197,8 @@ class TowerPlace(SceneAction):
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Compute."""
         tower = self.get_input("tower").without(self.get_input("block"))
-        place = tower_place(tower, snapshot, max_correction=self.get_input("max_correction"))
-        self.set_output("target", pose_message(snapshot.frame, *place))
+        x, y, z = tower_place(tower, snapshot, max_correction=self.get_input("max_correction"))
+        self.set_output("target", upright_pose(snapshot.frame, x, y, z=z))
         return NodeStatus.SUCCESS
 
 
@@ -240,6 +240,6 @@ class SampleFreeSpot(SceneAction):
             return NodeStatus.FAILURE
         seen = snapshot.objects.get(name)
         height = seen.size[2] if seen is not None and seen.size[2] > 0.0 else plan.block_height
-        target = pose_message(snapshot.frame, *spot, plan.surface + 0.5 * height)
+        target = upright_pose(snapshot.frame, *spot, z=plan.surface + 0.5 * height)
         self.set_output("target", target)
         return NodeStatus.SUCCESS

@@ -19,13 +19,19 @@ from navigation_rig import Rig, rig
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
-from behavior_executor.conversion import pose_message
 from behavior_executor.missions import Code, Kind, MissionRequest, code_of
 from behavior_executor.report import Report
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.managers.action import ActionManager
 from behavior_navigation.rules.state import ActionPhase, Level, MapPhase
-from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError, to_time
+from behavior_ros import (
+    QOS_COMMAND,
+    QOS_EVENT_LOG,
+    QOS_LATCHED,
+    ParameterError,
+    to_time,
+    upright_pose,
+)
 from behavior_ros.testing import until
 from behavior_tree import CauseKind, NodeStatus
 
@@ -73,7 +79,7 @@ def answer(action: Action, request_id: int, *, stamp: float | None = None, **fie
     message.header.stamp = to_time(action.now if stamp is None else stamp)
     message.header.frame_id = message.path.header.frame_id = "map"
     if "text" not in fields:
-        message.path.poses = [pose_message("map", x, 0.0, 0.0) for x in (0.0, 5.0, 10.0)]
+        message.path.poses = [upright_pose("map", x, 0.0) for x in (0.0, 5.0, 10.0)]
     action.world.say("/route", message)
     until(lambda: action.manager.inputs["route"].sequence == before + 1, 20.0, "route")
     action.tick()
@@ -152,7 +158,7 @@ def test_routes_in_frames_that_are_not_known(action: Action) -> None:
     message = Route(request_id=request.id)
     message.header.frame_id = "moon"
     message.header.stamp = to_time(action.now)
-    message.path.poses = [pose_message("moon", 1.0, 0.0, 0.0)]
+    message.path.poses = [upright_pose("moon", 1.0, 0.0)]
     action.world.say("/route", message)
     until(lambda: action.manager.inputs["route"].sequence == 1, 20.0, "route")
     action.tick()

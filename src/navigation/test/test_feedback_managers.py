@@ -4,13 +4,13 @@
 from behavior_msgs.msg import MissionAction, MissionFeedback, Route
 from navigation_rig import Rig, rig
 
-from behavior_executor.conversion import pose_message, request_from
+from behavior_executor.conversion import request_from
 from behavior_executor.missions import Code, Kind, MissionRequest, State
 from behavior_executor.report import Report
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers.feedback import FeedbackCollector
 from behavior_navigation.managers.local_action import LocalActionGenerator
-from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, to_time
+from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, to_time, upright_pose
 from behavior_ros.testing import until
 
 
@@ -80,7 +80,7 @@ def route(local: Rig, name: str, stamp: float, **fields: object) -> None:
     message = Route(route_id=name, **fields)
     message.header.frame_id, message.header.stamp = "map", to_time(stamp)
     if name != "empty":
-        message.path.poses = [pose_message("map", x, 1.0, 0.0) for x in (0.0, 4.0)]
+        message.path.poses = [upright_pose("map", x, 1.0) for x in (0.0, 4.0)]
     local.world.say("/local_route", message)
     until(lambda: manager.generated + manager.ignored == before + 1, 20.0, "route")
 

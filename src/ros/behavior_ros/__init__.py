@@ -13,6 +13,7 @@ from behavior_ros.conversions import (
     to_nanoseconds,
     to_time,
     transform_to_matrix,
+    upright_pose,
 )
 from behavior_ros.diagnostics import ERROR, OK, STALE, WARN, DiagnosticsPublisher
 from behavior_ros.entry import run
@@ -96,5 +97,6 @@ __all__ = [
     "to_time",
     "topic_need",
     "transform_to_matrix",
+    "upright_pose",
     "with_companions",
 ]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration as DurationMsg
 from builtin_interfaces.msg import Time as TimeMsg
-from geometry_msgs.msg import Pose, Transform
+from geometry_msgs.msg import Pose, PoseStamped, Transform
 
 from behavior_ros.rotations import Matrix, quaternion_to_rotation, rotation_to_quaternion
 
@@ -53,6 +53,18 @@ def matrix_to_pose(matrix: Matrix) -> Pose:
 def fill_pose(pose: Pose, matrix: Matrix) -> None:
     """Make a pose message that of ``frame_T_body``."""
     _fill(pose.position, pose.orientation, matrix)
+
+
+def upright_pose(
+    frame: str, x: float, y: float, yaw: float = 0.0, *, z: float = 0.0
+) -> PoseStamped:
+    """Return a pose turned by `yaw` [rad] about the vertical; stamp 0: "now" to its receiver."""
+    stamped = PoseStamped()
+    stamped.header.frame_id = frame
+    place, turn = stamped.pose.position, stamped.pose.orientation
+    place.x, place.y, place.z = x, y, z
+    turn.z, turn.w = math.sin(yaw / 2.0), math.cos(yaw / 2.0)
+    return stamped
 
 
 def transform_to_matrix(transform: Transform) -> Matrix:

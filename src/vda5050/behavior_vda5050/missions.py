@@ -20,7 +20,7 @@ from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 
-from behavior_ros import QOS_EVENT_LOG, End, GoalOutcome, remote_actions
+from behavior_ros import QOS_EVENT_LOG, End, GoalOutcome, remote_actions, upright_pose
 from behavior_vda5050.actions import RunningAction
 from behavior_vda5050.messages import Action, ActionStatus, NodePosition
 from behavior_vda5050.order_rules import Place
@@ -231,12 +231,7 @@ class MissionDriver:
         yaw = place.theta
         if yaw is None and before is not None:
             yaw = math.atan2(place.y - before.y, place.x - before.x)
-        yaw = yaw or 0.0
-        pose = PoseStamped()
-        pose.header.frame_id = self._frame
-        pose.pose.position.x, pose.pose.position.y = place.x, place.y
-        pose.pose.orientation.z, pose.pose.orientation.w = math.sin(yaw / 2), math.cos(yaw / 2)
-        return pose
+        return upright_pose(self._frame, place.x, place.y, yaw or 0.0)
 
 
 class BehaviorHandler:

@@ -13,13 +13,12 @@ from behavior_msgs.msg import Route, RouteRequest, SemanticRegion, SemanticRegio
 from geometry_msgs.msg import Point32, PoseStamped
 from nav_msgs.msg import Path
 
-from behavior_executor.conversion import pose_message
 from behavior_motion.planar_pose import Pose2D, yaw_of
 from behavior_navigation.rules.maneuver import Maneuver
 from behavior_navigation.rules.polyline import Points
 from behavior_navigation.rules.regions import Region, RegionIndex
 from behavior_navigation.rules.route_exchange import RouteAnswer, RouteQuestion
-from behavior_ros import seconds
+from behavior_ros import seconds, upright_pose
 
 
 def planar(pose: Any) -> Pose2D:
@@ -30,7 +29,7 @@ def planar(pose: Any) -> Pose2D:
 
 def stamped_pose(frame: str, pose: Pose2D, stamp: Any) -> PoseStamped:
     """A pose with its frame and time."""
-    message = pose_message(frame, pose.x, pose.y, 0.0, pose.yaw)
+    message = upright_pose(frame, pose.x, pose.y, pose.yaw)
     message.header.stamp = stamp
     return message
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from std_srvs.srv import Empty, Trigger
 from behavior_motion.planar_pose import FramedPose
 from behavior_navigation.managers.service_call import ServiceCall, read_success
 from behavior_navigation.rules.calls import CallResult
+from behavior_ros import upright_pose
 
 POSITION_DEVIATION = 0.5
 """[m] Standard deviation that is told with a pose to start from."""
@@ -106,10 +106,7 @@ class InitialPoseReset:
         message = PoseWithCovarianceStamped()
         message.header.stamp = self._node.get_clock().now().to_msg()
         message.header.frame_id = start.frame
-        message.pose.pose.position.x = start.pose.x
-        message.pose.pose.position.y = start.pose.y
-        message.pose.pose.orientation.z = math.sin(start.pose.yaw / 2.0)
-        message.pose.pose.orientation.w = math.cos(start.pose.yaw / 2.0)
+        message.pose.pose = upright_pose("", start.pose.x, start.pose.y, start.pose.yaw).pose
         covariance = [0.0] * 36
         covariance[0] = covariance[7] = POSITION_DEVIATION**2
         covariance[35] = HEADING_DEVIATION**2

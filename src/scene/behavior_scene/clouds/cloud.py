@@ -108,21 +108,11 @@ def cloud_view(
     Raises:
         MalformedCloudError: it cannot be used.
     """
-    rows, columns = shape
     if big_endian:
         raise MalformedCloudError(
             CloudDefect.BIG_ENDIAN, "is_bigendian is set; publish the cloud little-endian"
         )
-    if not (np.isfinite(stamp) and stamp > 0.0):
-        raise MalformedCloudError(CloudDefect.BAD_STAMP, "header.stamp is 0; stamp the cloud")
-    if not frame:
-        raise MalformedCloudError(CloudDefect.UNKNOWN_FRAME, "header.frame_id is empty; set it")
-    if rows * columns == 0:
-        raise MalformedCloudError(
-            CloudDefect.EMPTY,
-            f"{columns} x {rows} points: no evidence that there is nothing; see that the camera"
-            " sees",
-        )
+    _check_header(shape, frame, stamp)
     buffer = np.frombuffer(data, dtype=np.uint8)
     _check_size(buffer.size, shape, point_step, row_step)
 
@@ -144,6 +134,20 @@ def cloud_view(
     colored = name in fields and fields[name].datatype in (UINT32, FLOAT32)
     x, y, z = (axis.astype(np.float32, copy=False) for axis in (x, y, z))
     return Cloud(frame, stamp, x, y, z, view(name, "<u4") if colored else None)
+
+
+def _check_header(shape: tuple[int, int], frame: str, stamp: float) -> None:
+    rows, columns = shape
+    if not (np.isfinite(stamp) and stamp > 0.0):
+        raise MalformedCloudError(CloudDefect.BAD_STAMP, "header.stamp is 0; stamp the cloud")
+    if not frame:
+        raise MalformedCloudError(CloudDefect.UNKNOWN_FRAME, "header.frame_id is empty; set it")
+    if rows * columns == 0:
+        raise MalformedCloudError(
+            CloudDefect.EMPTY,
+            f"{columns} x {rows} points: no evidence that there is nothing; see that the camera"
+            " sees",
+        )
 
 
 def _check_size(length: int, shape: tuple[int, int], point_step: int, row_step: int) -> None:

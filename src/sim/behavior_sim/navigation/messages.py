@@ -22,8 +22,8 @@ from nav_msgs.msg import OccupancyGrid, Odometry, Path
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Header
 
-from behavior_motion.planar_pose import Points, Pose2D
-from behavior_ros import to_time
+from behavior_motion.planar_pose import Points, Pose2D, yaw_of
+from behavior_ros import to_time, upright_pose
 from behavior_sim.navigation.config import NavigationConfig, RegionConfig
 from behavior_sim.navigation.grid import Grid
 from behavior_sim.navigation.localizer import Localization
@@ -55,18 +55,13 @@ def header(now: float, frame: str = MAP) -> Header:
 
 def pose_message(pose: Pose2D) -> PoseMessage:
     """A pose in the plane."""
-    message = PoseMessage()
-    message.position.x, message.position.y = pose.x, pose.y
-    message.orientation.z = math.sin(0.5 * pose.yaw)
-    message.orientation.w = math.cos(0.5 * pose.yaw)
-    return message
+    return upright_pose("", pose.x, pose.y, pose.yaw).pose
 
 
 def pose_from(message: Any) -> Pose2D:
     """The plane's part of a pose."""
     place, turn = message.position, message.orientation
-    yaw = math.atan2(2.0 * (turn.w * turn.z + turn.x * turn.y), 1.0 - 2.0 * (turn.y**2 + turn.z**2))
-    return Pose2D(place.x, place.y, yaw)
+    return Pose2D(place.x, place.y, yaw_of(turn.x, turn.y, turn.z, turn.w))
 
 
 def finite(pose: Pose2D) -> bool:
