@@ -205,11 +205,6 @@ class SimulatedRobot:
         arms = [joint for group in self.groups for joint in group.arm.joints]
         return (*arms, *(joint for gripper in self.grippers for joint in gripper.joints))
 
-    @property
-    def finger_joints(self) -> tuple[str, ...]:
-        """Joints of the first group's fingers; of a suction cup: none."""
-        return () if self.gripper is None else self.gripper.joints
-
 
 def parse_robot(data: Any, where: str) -> SimulatedRobot:
     """The simulated robot of what a robot file holds.

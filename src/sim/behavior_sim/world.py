@@ -236,16 +236,6 @@ class World:
         return self._arm.positions
 
     @property
-    def arm_velocities(self) -> NDArray[np.float64]:
-        """Joint velocities [rad/s]."""
-        return self._arm.velocities
-
-    @property
-    def finger_positions(self) -> NDArray[np.float64]:
-        """Of the finger joints [m or rad]."""
-        return np.zeros(0) if self._hand is None else self._hand.positions
-
-    @property
     def gap(self) -> float:
         """Between the fingers [m]; of a robot without any: 0."""
         return 0.0 if self._hand is None else self._hand.gap
@@ -254,20 +244,6 @@ class World:
     def gap_velocity(self) -> float:
         """Positive when opening [m/s]."""
         return 0.0 if self._hand is None else self._hand.gap_velocity
-
-    @property
-    def gripper_force(self) -> float:
-        """Of the fingers' drive, positive when opening [N]."""
-        return 0.0 if self._hand is None else self._hand.force
-
-    def command_arm(self, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
-        """Setpoints of the joint servos [rad, rad/s]."""
-        self._arm.command(positions, velocities)
-
-    def command_gripper(self, gap: float, force: float) -> None:
-        """Setpoint of the fingers' servo [m] and the most it may exert [N]."""
-        if self._hand is not None:
-            self._hand.command(gap, force)
 
     def body_pose(self, name: str) -> Pose:
         """world_T_body (4, 4) of a body of the robot or an object."""

@@ -106,7 +106,7 @@ def test_a_robot_of_other_makers_moves_and_grips_as_it_is_planned() -> None:
     assert world.arm_positions == pytest.approx(home)
     assert world.body_pose("tool") == pytest.approx(robot.forward_kinematics(home), abs=1e-6)
     assert world.gap == pytest.approx(0.08)
-    world.command_gripper(0.03, 40.0)
+    world.fingers[""].command(0.03, 40.0)
     world.step(1000)
     assert world.gap == pytest.approx(0.03, abs=1e-3)
     assert build_model(world.config, visuals=True).nmesh > world.model.nmesh

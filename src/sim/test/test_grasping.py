@@ -101,7 +101,7 @@ def test_gripper_stalls_on_a_block_and_closes_on_nothing(simulation: Simulation,
     assert goal.outcome is not None
     assert goal.outcome.stalled
     assert simulation.world.gap == pytest.approx(EDGE, abs=0.001)
-    assert simulation.world.gripper_force == pytest.approx(-30.0, abs=0.5)
+    assert simulation.world.fingers[""].force == pytest.approx(-30.0, abs=0.5)
 
 
 @pytest.mark.slow
@@ -110,4 +110,4 @@ def test_what_blocks_the_arm_is_noticed(simulation: Simulation, hand) -> None:
     assert hand.move(hand.down(0.5, 0.0, -0.2)) is Ending.PATH_TOLERANCE
     assert simulation.arm.goal is None
     simulation.advance(250)
-    assert np.abs(simulation.world.arm_velocities).max() < 0.01
+    assert np.abs(simulation.world.groups[""].velocities).max() < 0.01

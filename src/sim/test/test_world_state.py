@@ -21,8 +21,9 @@ EDGE = 0.0515
 def state_of(world: World, held: str = "") -> WorldState:
     """What an onlooker would tell of a world."""
     robot = world.config.robot
-    positions = [*world.arm_positions, *world.finger_positions]
-    joints = dict(zip([*robot.arm.joints, *robot.finger_joints], positions, strict=True))
+    parts = [*world.groups.values(), *world.fingers.values()]
+    positions = [position for part in parts for position in part.positions]
+    joints = dict(zip(robot.joints, positions, strict=True))
     return WorldState(joints=joints, objects=world.object_poses(), held=held)
 
 

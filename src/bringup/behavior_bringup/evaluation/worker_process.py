@@ -100,11 +100,6 @@ class WorkerProcess:
             raise CannotWorkError(opened["cannot"])
         return versions
 
-    @property
-    def process_id(self) -> int:
-        """Of the worker."""
-        return self._process.pid
-
     def run(self, episode: Episode) -> EpisodeRecord:
         """See `Worker`. A worker that takes too much memory is ended: the record says so."""
         begin = time.monotonic()

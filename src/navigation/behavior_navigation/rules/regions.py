@@ -54,10 +54,6 @@ class RegionIndex:
         near = np.flatnonzero(~apart.any(axis=1))
         return tuple(self.regions[i] for i in near if touches(line, self.regions[i].polygon))
 
-    def containing(self, x: float, y: float) -> tuple[Region, ...]:
-        """The regions that a point lies in [m]."""
-        return self.touched_by(np.array([[x, y]]))
-
 
 def touches(line: Points, polygon: Points) -> bool:
     """Whether a polyline (m, 2) has a point in common with a polygon (k, 2), its edge included."""
