@@ -10,7 +10,7 @@ one, 200 would cost a third of the time between two images.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -236,17 +236,19 @@ def checked_detections(
         poses = np.empty((count, 4, 4))
         poses[:] = world_T_frame @ _pose_matrices(position, quaternion / norm[:, None])
         turned = _rotated(covariance, world_T_frame[:, :3, :3])
-        defects = _defects(
-            {
-                Defect.NO_CLASS: np.array([not _is_name(name) for name in class_ids], dtype=bool),
-                Defect.NOT_FINITE: ~np.isfinite(numbers).all(axis=1),
-                Defect.UNKNOWN_FRAME: ~np.isfinite(world_T_frame).all(axis=(1, 2)),
-                Defect.TOO_FAR: ~(np.abs(poses[:, :3, 3]).max(axis=1, initial=0.0) <= FARTHEST),
-                Defect.BAD_QUATERNION: ~(np.abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE),
-                Defect.BAD_SIZE: ~((size >= 0.0) & (size <= FARTHEST)).all(axis=1),
-                Defect.BAD_COVARIANCE: bad_covariance,
-            }
+        checks = (
+            (Defect.NO_CLASS, np.array([not _is_name(name) for name in class_ids], dtype=bool)),
+            (Defect.NOT_FINITE, ~np.isfinite(numbers).all(axis=1)),
+            (Defect.UNKNOWN_FRAME, ~np.isfinite(world_T_frame).all(axis=(1, 2))),
+            (Defect.TOO_FAR, ~(np.abs(poses[:, :3, 3]).max(axis=1, initial=0.0) <= FARTHEST)),
+            (Defect.BAD_QUATERNION, ~(np.abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE)),
+            (Defect.BAD_SIZE, ~((size >= 0.0) & (size <= FARTHEST)).all(axis=1)),
+            (Defect.BAD_COVARIANCE, bad_covariance),
         )
+    defects: list[Defect | None] = [None] * count
+    for defect, bad in reversed(checks):  # the first of the list is told
+        for index in np.flatnonzero(bad):
+            defects[index] = defect
     poses.flags.writeable = False
     found: list[Detection | Defect] = []
     rows = zip(numbers[:, 0].tolist(), np.clip(numbers[:, 1], 0.0, 1.0).tolist(), strict=True)
@@ -269,15 +271,6 @@ def checked_detections(
                 mask_pixels=0 if mask_pixels is None else int(mask_pixels[i]),
             )
         )
-    return found
-
-
-def _defects(checks: Mapping[Defect, NDArray[np.bool_]]) -> list[Defect | None]:
-    """For each row the first of the defects that it has."""
-    found: list[Defect | None] = [None] * len(checks[Defect.NO_CLASS])
-    for defect, bad in reversed(checks.items()):
-        for index in np.flatnonzero(bad):
-            found[index] = defect
     return found
 
 
