@@ -127,7 +127,8 @@ class Spinner:
     def stop(self) -> None:
         """Spin no more; fails if a callback raised."""
         self._stopped.set()
-        self._thread.join(60.0)
+        if self._thread.ident is not None:  # it was started
+            self._thread.join(60.0)
         for node in self.nodes:
             destroy_node(node)
         self.executor.shutdown(timeout_sec=0.0)
