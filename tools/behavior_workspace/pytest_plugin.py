@@ -27,7 +27,7 @@ _LEFT_OUT = pytest.StashKey[str]()
 """Why a test was left out by `--fast`."""
 
 
-class _LeftOut(pytest.skip.Exception, SystemExit):
+class _LeftOut(pytest.skip.Exception, SystemExit):  # type: ignore[name-defined, misc]
     """Skips the test from a task of asyncio too, which else keeps what it raises to itself: a loop
     is ended by this one, and the test does not wait for what will not come.
     """
