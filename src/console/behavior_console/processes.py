@@ -7,8 +7,6 @@ import asyncio
 import os
 from collections.abc import Sequence
 
-__all__ = ["started"]
-
 
 async def started(line: Sequence[str]) -> asyncio.subprocess.Process:
     """Start a command that asks nothing and writes plain lines, all of them to its output.

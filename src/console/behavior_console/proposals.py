@@ -22,8 +22,6 @@ from behavior_console.orders import text_of
 from behavior_console.processes import started
 from behavior_console.protocol import Answer, Role
 
-__all__ = ["DECIDE", "LONGEST_TREE", "MOST_SHOWN", "ProposalDesk"]
-
 DECIDE: Sequence[str] = (sys.executable, "-m", "behavior_bringup", "proposals")
 LONGEST_TREE = 40_000
 """Characters of a text that is shown; who cannot read all of it here decides at a terminal."""
