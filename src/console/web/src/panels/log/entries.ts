@@ -30,6 +30,12 @@ export function entriesOf(
   return [...found, ...reasons].sort((a, b) => b.t - a.t).slice(0, most);
 }
 
+/** Whether a span is of a condition: that it does not hold is normal, and announced only to who asks for reasons alone. */
+export function normal(lanes: ReadonlyMap<string, LaneName>, tree: Tree | undefined): (span: Span) => boolean {
+  const kinds = new Map((tree?.nodes ?? []).map((node) => [node[0], node[4]] as const));
+  return ([uid, , , , lane]) => (lanes.get(String(lane))?.[4] ?? kinds.get(uid)) === "Condition";
+}
+
 /** The name of the leaf that a span is of. */
 export function namer(lanes: ReadonlyMap<string, LaneName>, tree: Tree | undefined): (span: Span) => string {
   const names = new Map((tree?.nodes ?? []).map((node) => [node[0], node[3]] as const));

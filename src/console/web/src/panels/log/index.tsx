@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { Empty, StatusIcon } from "../../design";
 import { useChannel, useConsole, useSelection, useTime } from "../../store";
 import { timeText } from "../timeline/window";
-import { entriesOf, KINDS, namer, type Entry, type Kind } from "./entries";
+import { entriesOf, KINDS, namer, normal, type Entry, type Kind } from "./entries";
 import "./log.css";
 import { useFailures } from "./useFailures";
 
@@ -19,9 +19,13 @@ export default function Log() {
   const tree = useChannel("tree");
   const [kinds, setKinds] = useState<ReadonlySet<Kind>>(new Set(KINDS));
   const [words, setWords] = useState("");
+  const told = useMemo(() => {
+    const isNormal = normal(lanes, tree);
+    return kinds.size === KINDS.length ? failures.filter((span) => !isNormal(span)) : failures;
+  }, [failures, lanes, tree, kinds]);
   const entries = useMemo(
-    () => entriesOf(events, failures, namer(lanes, tree), { kinds, words }, SHOWN),
-    [events, failures, lanes, tree, kinds, words],
+    () => entriesOf(events, told, namer(lanes, tree), { kinds, words }, SHOWN),
+    [events, told, lanes, tree, kinds, words],
   );
   if (events.length === 0 && failures.length === 0)
     return <Empty waitsFor="nothing has happened yet" todo="start a mission: its events and reasons stand here" />;

@@ -2,6 +2,7 @@
 import { act, cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it } from "vitest";
+import { FAILURE } from "../../store";
 import { FAILS_AT, fakeConsole, renderWith } from "../../testing";
 import Log from ".";
 
@@ -35,6 +36,18 @@ describe("Log", () => {
     expect(lines()).toHaveLength(1);
     await userEvent.type(screen.getByRole("searchbox"), " nowhere");
     expect(screen.getByText("nothing here passes the filter")).toBeTruthy();
+  });
+
+  it("announces conditions that do not hold only to who asks for reasons", async () => {
+    const { server } = await shown(40);
+    const spans = [[7, 1, 2, FAILURE, 1, "no new route"], [8, 3, 4, FAILURE, 2, "it slipped"]];
+    await act(async () => server.put({
+      spans, lanes: { 1: ["t", "t/a", "NewRoute", "new route?", "Condition"], 2: ["t", "t/b", "Pick", "pick", "Action"] },
+    }));
+    expect(lines().some((line) => line.includes("it slipped"))).toBe(true);
+    expect(lines().some((line) => line.includes("no new route"))).toBe(false);
+    await userEvent.click(screen.getByRole("button", { name: "reason" }));
+    expect(lines().some((line) => line.includes("no new route"))).toBe(true);
   });
 
   it("leads to node and moment", async () => {

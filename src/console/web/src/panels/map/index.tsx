@@ -44,6 +44,11 @@ export default function MapPanel() {
   );
 }
 
+/** [m] to the centimetre: names and logs have to be read. */
+function rounded(value: number): number {
+  return Math.round(100 * value) / 100;
+}
+
 /** A goal that, when it is used, becomes a mission to drive there. */
 export function driveGoal(
   console: Console, frame: string, x: number, y: number, say: (text: string) => void,
@@ -52,7 +57,7 @@ export function driveGoal(
     label: "Drive here", verb: "Drive", frame, flat: true, pose: spatial([x, y, 0]),
     take: (goal) => {
       const [gx, gy, yaw] = planarOf(goal.pose);
-      const navigate = { x: gx, y: gy, yaw, frame: goal.frame };
+      const navigate = { x: rounded(gx), y: rounded(gy), yaw, frame: goal.frame };
       void console.send("mission.start", { steps: [{ navigate }] }).then((answer) => {
         say(answer.ok ? "" : answer.message);
       });

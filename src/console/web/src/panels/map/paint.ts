@@ -29,6 +29,12 @@ const ROBOT = 0.35;
 const PERSON = 0.25;
 /** Standard deviations that the robot's ellipse reaches. */
 const SIGMAS = 2;
+/** Where anybody may drive: its ground stays as it is. */
+const NORMAL = "navigable";
+/** Height of a line of text, and width of a character [px]. */
+const [LINE, CHARACTER] = [15, 6.5];
+/** By which a text goes up where others stand already. */
+const MOST_LINES = 6;
 const FORBIDDEN = new Set(["restricted", "stairs", "roi_obstacle"]);
 
 /** Draws the state into a context of `size`. */
@@ -48,6 +54,8 @@ export function paint(
 }
 
 class Painter {
+  private readonly written: { x: number; y: number; right: number }[] = [];
+
   constructor(
     private readonly context: CanvasRenderingContext2D, private readonly size: Size,
     private readonly camera: Camera, private readonly state: MapState, private readonly ink: Ink,
@@ -77,10 +85,12 @@ class Painter {
       this.line(regions!.frame, region.polygon);
       context.closePath();
       const forbidden = FORBIDDEN.has(region.type);
-      context.globalAlpha = 0.12;
       context.fillStyle = this.ink(forbidden ? "--failure" : "--accent");
-      context.fill();
-      context.globalAlpha = 1;
+      if (region.type !== NORMAL) {
+        context.globalAlpha = 0.12;
+        context.fill();
+        context.globalAlpha = 1;
+      }
       context.setLineDash(forbidden ? [6, 4] : []);
       context.lineWidth = region.id === this.state.selected ? 3 : 1;
       context.strokeStyle = context.fillStyle;
@@ -200,8 +210,14 @@ class Painter {
     }
   }
 
-  private text(text: string, [x, y]: readonly [number, number]): void {
+  /** Writes beside a place; above what was written there before. */
+  private text(text: string, [x, beside]: readonly [number, number]): void {
     const { context } = this;
+    const right = x + CHARACTER * Math.min(text.length, 60);
+    const covered = (y: number) => this.written.some((each) => Math.abs(each.y - y) < LINE && each.x < right && x < each.right);
+    let y = beside;
+    for (let lines = 0; lines < MOST_LINES && covered(y); lines += 1) y -= LINE;
+    this.written.push({ x, y, right });
     context.font = `12px ${getComputedStyle(context.canvas).fontFamily}`;
     context.lineWidth = 3;
     context.strokeStyle = this.ink("--panel");
