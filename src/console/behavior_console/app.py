@@ -24,6 +24,8 @@ from behavior_console.session import TRY_AGAIN_LATER, Desk, Session
 
 MOST_PAGES = 64
 """Websockets at once."""
+_TOGETHER = 0.005
+"""[s] within which the messages of one tick come, which are to be one frame."""
 
 
 class Pulse:
@@ -52,11 +54,12 @@ class Pulse:
         self._loop = asyncio.get_running_loop()
         while True:
             await self._changed.wait()
+            await asyncio.sleep(_TOGETHER)
             self._changed.clear()
             self._announced = False
             for session in self.sessions:
                 session.wake()
-            await asyncio.sleep(CLOSEST)
+            await asyncio.sleep(CLOSEST - _TOGETHER)
 
 
 def application(
