@@ -134,6 +134,15 @@ def test_objects_of_a_class_stand_for_each_other() -> None:
     assert "its world has no more of class red_ball" in copied.notes[0]
 
 
+def test_of_what_comes_by_itself_that_which_is_seen_has_come() -> None:
+    config = load_world(find_world("bin_stacking"))
+    seen = [believed(name, float(n), class_id="bin") for n, name in enumerate(("bin_1", "bin_0"))]
+    copied = copied_world(live(*seen), config)
+    assert copied.names == {"bin_0": "bin_0", "bin_1": "bin_1"}
+    assert copied.state.objects["bin_0"][0, 3] == 1.0
+    assert copied.notes == ["where and how more of bin come is not known: the copy draws it"]
+
+
 @pytest.mark.parametrize("angle", [0.0, 0.4, 1.2])
 def test_the_angle_of_a_door_follows_from_where_its_leaf_is_seen(angle: float) -> None:
     config = load_world(find_world("door"))
@@ -215,8 +224,13 @@ def test_a_copy_takes_over_what_makes_the_world_and_shares_no_file() -> None:
         "groot2_port": 0,
     }
     assert arguments.keys() <= load_stack(stack_file("block_stacking")).arguments.keys()
-    assert copy.standing_speed == 4.0
+    assert copy.busy_speed == 4.0
     assert not copy.is_warm
+
+
+def test_a_world_that_cannot_be_put_into_a_state_is_refused_before_its_copy_starts() -> None:
+    with pytest.raises(UsageError, match="The world of 'navigation' cannot be copied: only worlds"):
+        copy_of(Stack(), state("navigation"))
 
 
 def test_two_previews_of_a_stack_do_not_meet_in_its_copy() -> None:

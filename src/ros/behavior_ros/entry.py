@@ -24,6 +24,7 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from behavior_ros.clock_follower import follow_clock
 from behavior_ros.closing import closables, destroy_node
 from behavior_ros.companions import with_companions
 from behavior_ros.lean_executor import LeanExecutor
@@ -83,10 +84,11 @@ def _run(factories: Sequence[Callable[[], Node]], nodes: list[Node], stop: _Stop
     # it takes tens of milliseconds, in which no tick happens.
     gc.collect()
     gc.freeze()
-    share_clock(with_companions(nodes))
     executor = LeanExecutor()
-    for node in with_companions(nodes):
+    everyone = with_companions(nodes)
+    for node in everyone:
         executor.add_node(node)
+    share_clock(everyone, follow_clock(everyone, executor))
     stop.wake = lambda: executor.create_task(_nothing)
     try:
         while stop.count == 0:

@@ -11,6 +11,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.task import Future
 
+from behavior_ros.at_work import at_work
 from behavior_ros.clock_alarm import clock_alarm
 from behavior_ros.server_watch import server_lost
 from behavior_tree.cause import Cancelled
@@ -68,6 +69,9 @@ class GoalContext:
         self._shielded = False
         self._alarm = clock_alarm(node)
         self._condition = threading.Condition()
+        self._workers = at_work(node)
+        self._counted = self._resting = False
+        """Whether a worker counts for this goal, and rests now."""
 
     def cancel(self, reason: str) -> None:
         """Have the goal end; the first reason stays. Any thread may call it."""
@@ -75,7 +79,7 @@ class GoalContext:
             if not self.cancelled.is_set():
                 self.cancel_reason = reason
                 self.cancelled.set()
-            self._condition.notify_all()
+            self._notify()
 
     def publish_feedback(self, feedback: Any) -> None:
         """Publish a feedback message."""
@@ -126,7 +130,7 @@ class GoalContext:
         with self._condition:
             self.check_cancelled()
             while self._alarm.now() < deadline:
-                self._alarm.wait(self._condition, deadline)
+                self._pause(deadline)
                 self.check_cancelled()
 
     def wait(
@@ -180,7 +184,7 @@ class GoalContext:
                 self.check_cancelled()
                 if self._alarm.now() >= deadline:
                     raise WaitTimeout(f"nothing came within {timeout:g} s")
-                self._alarm.wait(self._condition, deadline, longest=_LOOK)
+                self._pause(deadline, longest=_LOOK)
             if time.monotonic() - looked >= _LOOK:
                 looked = time.monotonic()
                 reason = lost()
@@ -220,7 +224,36 @@ class GoalContext:
     def wake(self) -> None:
         """Have waits look again at what they wait for."""
         with self._condition:
-            self._condition.notify_all()
+            self._notify()
+
+    def begin_work(self) -> None:
+        """A thread is about to work on the goal: it counts as one that computes (`at_work`)."""
+        self._counted = True
+        self._workers.begin()
+
+    def end_work(self) -> None:
+        """The thread has done its work."""
+        self._counted = False
+        self._workers.end()
+
+    def _pause(self, deadline: float, **longest: float) -> None:
+        """Wait as the alarm does; the condition is held. The worker rests meanwhile."""
+        if self._counted:
+            self._resting = True
+            self._workers.end()
+        try:
+            self._alarm.wait(self._condition, deadline, **longest)
+        finally:
+            self._resume()
+
+    def _resume(self) -> None:
+        if self._resting:
+            self._resting = False
+            self._workers.begin()
+
+    def _notify(self) -> None:
+        self._resume()
+        self._condition.notify_all()
 
     def _wake(self, future: Future) -> None:
         self.wake()

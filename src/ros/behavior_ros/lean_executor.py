@@ -64,6 +64,10 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
         """Whether anything ran since those were resumed."""
         self._spinning: int | None = None
         """Thread that spins now."""
+        self.idle = False
+        """Whether it waits for something to do."""
+        self.on_idle: Callable[[], None] = lambda: None
+        """Called in the thread that spins when there is nothing left to do."""
 
     # -- what others call ------------------------------------------------------------------------
 
@@ -72,6 +76,7 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
         task = Task(callback, args, kwargs, executor=self)
         with self._tasks_lock:
             self._tasks.append(task)
+        self.idle = False
         self._interrupt()
         return task
 
@@ -173,9 +178,12 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
             self._read_in_background(
                 [each for node in nodes for each in node.subscriptions if is_background(each)]
             )
+        self.idle = True
+        self.on_idle()
         found = self._waiting.wait(
             seconds, (self._guard, self._sigint_gc), check_groups=bool(self._suspended)
         )
+        self.idle = False
         if not self.context.ok():
             raise ExternalShutdownException()
         self._ran = True  # other threads may have completed what is waited for

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rclpy.clock import ClockType
@@ -24,7 +24,7 @@ from behavior_ros.background import create_background_subscription
 _LITTLE, _BIG = struct.Struct("<4xiI"), struct.Struct(">4xiI")
 
 
-def share_clock(nodes: Sequence[Node]) -> None:
+def share_clock(nodes: Sequence[Node], on_time: Callable[[int], None] = lambda now: None) -> None:
     """Have the first node on simulated time set the clocks of the others, which hear it no more.
 
     Call it when all nodes are made. One that is switched to simulated time later has a
@@ -32,6 +32,7 @@ def share_clock(nodes: Sequence[Node]) -> None:
 
     Args:
         nodes: of one process
+        on_time: called with each time [ns], in the thread that has set the clocks to it
     """
     simulated = [node for node in nodes if node._time_source.ros_time_is_active]
     for node in simulated:
@@ -46,7 +47,7 @@ def share_clock(nodes: Sequence[Node]) -> None:
             simulated[0],
             Clock,
             "/clock",
-            _ClockSetter(simulated[0]).set,
+            _ClockSetter(simulated[0], on_time).set,
             QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
         )
 
@@ -59,8 +60,9 @@ class _ClockSetter:
     waits for its turn.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, on_time: Callable[[int], None]) -> None:
         self._node = node
+        self._on_time = on_time
         self._source = node._time_source
         self._newest = 0
         self._jumps: deque[Time] = deque()
@@ -85,3 +87,4 @@ class _ClockSetter:
         self._source._last_time_set = time
         for clock in tuple(self._source._associated_clocks):
             clock.set_ros_time_override(time)
+        self._on_time(time.nanoseconds)

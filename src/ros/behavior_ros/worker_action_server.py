@@ -146,6 +146,7 @@ class WorkerActionServer:
         )
         self._goals[bytes(handle.goal_id.uuid)] = _Work(context, thread)
         self._server.begin(handle)
+        context.begin_work()
         thread.start()
 
     def _work(self, handle: Any, context: GoalContext) -> None:
@@ -157,6 +158,7 @@ class WorkerActionServer:
                 executor.create_task(self._finish, handle, succeeded, result)
         except InvalidHandle:
             pass  # the executor was shut down meanwhile, nobody waits any more
+        context.end_work()
 
     def _finish(self, handle: Any, succeeded: bool, result: Any) -> None:
         # Where the executor is gone before, destroy() still joins the thread.

@@ -111,6 +111,12 @@ class JointTrajectoryController:
         """Time since the start of the running trajectory [s], negative if that lies ahead."""
         return elapsed(t, self._start)
 
+    def remaining(self, t: float) -> float:
+        """Time until the end of the trajectory that a goal follows [s]; 0: none is followed."""
+        if self._motion is None or self._goal is None:
+            return 0.0
+        return max(0.0, self._motion.duration - self.elapsed(t))
+
     def start(
         self,
         t: float,

@@ -24,9 +24,10 @@ from rclpy.clock import ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, Header
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 from vision_msgs.msg import Detection3DArray
@@ -46,10 +47,14 @@ from behavior_ros import (
     run,
     seconds,
 )
+from behavior_ros.background import create_background_subscription
+from behavior_ros.clock_follower import FOLLOWED
+from behavior_ros.wire import reading
 from behavior_sim import messages
 from behavior_sim.base_controller import BaseController
 from behavior_sim.controller_action_server import ControllerActionServer
 from behavior_sim.detection import DetectorConfig
+from behavior_sim.followers import Followers
 from behavior_sim.goals import Goal, InvalidGoal
 from behavior_sim.gripper_controller import GripperController
 from behavior_sim.joint_group import Fingers
@@ -79,6 +84,9 @@ between two joint states; and until which: then it was no stream."""
 DRIVE_LEAD = 0.1
 """[s] of driving after a velocity from which on the next one is waited for: longer than from one to
 the next, 50 ms, and what the pose needs that it answers."""
+UNDER_WAY = 0.1
+"""[s] of a step where programs that follow are waited for and an arm is on its way: what they would
+see on between decides nothing, and each look costs as much as the physics."""
 OBJECTS_RATE = 10.0
 """[Hz] of the true state of the objects."""
 FEEDBACK_RATE = 5.0
@@ -99,10 +107,11 @@ PARAMETERS = [
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
     ),
     ParameterSpec(
-        "standing_speed",
+        "busy_speed",
         0.0,
-        "The same, but at most, while neither arm nor fingers move: so that planning takes no more"
-        " simulated time than it does on a robot; 0: speed counts.",
+        "The same, but at most, while a program that tells on /clock/followed how far it has come"
+        " still computes: so that planning takes no more simulated time than it does on a robot;"
+        " 0: speed counts.",
         range=(0.0, 1000.0),
     ),
     read_only("seed", 0, "Of start state and noise.", range=(0, 2**31 - 1)),
@@ -199,19 +208,6 @@ class _Due:
         return True
 
 
-def pace(speed: float, standing: float, *, working: bool) -> float:
-    """Simulated seconds per second, 0: as many as possible.
-
-    Args:
-        speed: wished for at all times.
-        standing: the most while nothing works; 0: the same.
-        working: whether arm or fingers do.
-    """
-    if working or not standing:
-        return speed
-    return min(speed, standing) if speed else standing
-
-
 class SimulationNode(Node):  # type: ignore[misc]
     """The simulated world as a ROS node.
 
@@ -243,12 +239,15 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
         self._stream_lead, self._stream_end = Lead(STREAM_LEAD), 0.0
         self._drive_lead = Lead(DRIVE_LEAD)
-        self._speeds = (values["speed"], values["standing_speed"])
+        self._followers = Followers(values["busy_speed"])
+        self._followed: Subscription | None = None
+        self._newest_step = 0.0
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
         self._create_publishers(values)
         self._create_servers()
+        self._await_followers(values["busy_speed"])
         self.add_post_set_parameters_callback(self._on_parameters)
         self._diagnostics = DiagnosticsPublisher(self, "physics", "mujoco")
         self._measured = (time.monotonic(), self._simulation.time)
@@ -392,7 +391,10 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _advance(self) -> float:
         simulation, due = self._simulation, self._due
-        simulation.advance(self._chunk)
+        begin = simulation.time
+        self._followers.begin_step(begin)
+        simulation.advance(self._step())
+        self._newest_step = simulation.time - begin
         steps = simulation.world.steps
         nanoseconds = round(steps * simulation.config.timestep * 1e9)
         if due["clock"](steps):
@@ -412,10 +414,14 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._objects_publisher.publish(self._objects_message.fill(simulation, nanoseconds))
         if due["feedback"](steps):
             self._publish_feedback(nanoseconds)
-        speed = pace(*self._speeds, working=simulation.working)
-        if speed != self._stepper.speed:
-            self._stepper.speed = speed
         return simulation.time
+
+    def _step(self) -> int:
+        """Physics steps until the next look at what is due."""
+        streamed = self._simulation.time < self._stream_end
+        if self._followers.pace <= 0.0 or streamed or not self._simulation.under_way(UNDER_WAY):
+            return self._chunk
+        return max(self._chunk, round(UNDER_WAY / self._simulation.config.timestep))
 
     def _hold(self, now: float) -> float:
         pause = self._wait_for_followers(now)
@@ -424,8 +430,14 @@ class SimulationNode(Node):  # type: ignore[misc]
         return min(pause, ALIVE)
 
     def _wait_for_followers(self, now: float) -> float:
-        waits = (self._wait_for_sight, self._wait_for_stream, self._wait_for_drive)
-        return max(wait(now) for wait in waits)
+        # While the robot moves the next step may be computed beside them.
+        ahead = self._newest_step if self._simulation.working else 0.0
+        return max(
+            self._followers.wait(now, ahead=ahead),
+            self._wait_for_sight(now),
+            self._wait_for_stream(now),
+            self._wait_for_drive(now),
+        )
 
     def _wait_for_stream(self, now: float) -> float:
         """Who tells the arm its motion many times a second decides on it by what he sees."""
@@ -600,6 +612,27 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._camera_lead.follow(seconds(detections.header.stamp))
         self._stepper.nudge()
 
+    def _await_followers(self, pace: float) -> None:
+        """Hear whoever follows the clock where it is waited for them; nobody tells anything else.
+
+        Args:
+            pace: of `Followers`.
+        """
+        self._followers.pace = pace
+        if pace > 0.0 and self._followed is None:
+            self._followed = create_background_subscription(
+                self, Header, FOLLOWED, self._on_followed, QoSProfile(depth=100)
+            )
+        elif pace <= 0.0 and self._followed is not None:
+            self.destroy_subscription(self._followed)
+            self._followed = None
+
+    def _on_followed(self, data: bytes) -> None:
+        with reading(data, "std_msgs/Header") as wire:
+            stamp, name = wire.stamp(), wire.text()
+        self._followers.follow(name, 1e-9 * stamp)
+        self._stepper.nudge()
+
     def _on_pause(self, request: Any, response: Any) -> Any:
         self._stepper.paused = request.data
         response.success = True
@@ -634,13 +667,16 @@ class SimulationNode(Node):  # type: ignore[misc]
         changed = {parameter.name: parameter.value for parameter in parameters}
         if "max_lead" in changed:
             self._lead.limit = self._camera_lead.limit = changed["max_lead"]
-        speed, standing = self._speeds
-        self._speeds = (changed.get("speed", speed), changed.get("standing_speed", standing))
+        if "speed" in changed:
+            self._stepper.speed = changed["speed"]
+        if "busy_speed" in changed:
+            self._await_followers(changed["busy_speed"])
         if changed.keys() & _DETECTOR.keys():
             self._simulation.detector.config = self._detector_config()
 
     def _measure(self) -> None:
-        """Report the speed reached."""
+        """Report the speed reached, and see how many follow."""
+        self._followers.expected = max(1, self.count_publishers(FOLLOWED))
         before, simulated = self._measured
         self._measured = (time.monotonic(), self._simulation.time)
         factor = (self._measured[1] - simulated) / max(self._measured[0] - before, 1e-3)

@@ -14,7 +14,7 @@ from behavior_sim.spawner import Spawner
 from behavior_sim.variation import Factors, varied_detector
 from behavior_sim.visibility import Visibility
 from behavior_sim.world import World
-from behavior_sim.world_state import WorldState, WorldStateError
+from behavior_sim.world_state import WorldState
 
 DETECTOR, PUMP, VACUUM = "detector", "pump", "vacuum"
 """Names of faults: nothing is detected; the pump does nothing; the vacuum's sensor is silent. Belts
@@ -104,6 +104,19 @@ class Simulation:
         drives = self.base is not None and self.base.moving
         return drives or any(part.moving for part in self.parts.values())
 
+    def under_way(self, duration: float) -> bool:
+        """Whether nothing will happen for so long [s] but that arms go on along trajectories."""
+        arms = [part.arm for part in self.parts.values() if part.arm.moving]
+        hands = [part.gripper for part in self.parts.values() if part.gripper is not None]
+        cup = self.world.cup
+        return (
+            bool(arms)
+            and all(arm.remaining(self.time) > duration for arm in arms)
+            and not any(hand.moving for hand in hands)
+            and not (self.base is not None and self.base.moving)
+            and (cup is None or not cup.pump or bool(cup.held))
+        )
+
     def reset(self, seed: int, layout: str = "") -> None:
         """Start state of `seed`; running goals end, time goes on, the recording starts anew.
 
@@ -120,7 +133,7 @@ class Simulation:
 
         Args:
             state: see `World.restore`.
-            seed: of the noise.
+            seed: of the noise, and of what comes by itself: the state's objects have come.
 
         Returns:
             How far each object came to rest from where it was to be [m].
@@ -128,16 +141,9 @@ class Simulation:
         Raises:
             UnknownObject, WorldStateError: it cannot be; nothing is changed.
         """
-        if self.spawner is not None:
-            raise WorldStateError(
-                f"objects come into the world {self.config.name} by themselves; which come next"
-                " is not known, so it cannot be put into a state"
-            )
-        if state.held and self.world.cup is not None:
-            raise WorldStateError(
-                f"a suction cup holds {state.held}; a world cannot be put into that state yet"
-            )
         shifts = self.world.restore(state)
+        if self.spawner is not None:
+            self.spawner.resume(seed, state.objects)
         self._begin_anew(seed, held=bool(state.held))
         return shifts
 

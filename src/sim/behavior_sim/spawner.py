@@ -4,6 +4,8 @@
 Objects cannot be made while the physics runs, so all that may come lie outside from the start.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 
 from behavior_sim.config import SpawnerConfig, brought
@@ -31,33 +33,43 @@ class Spawner:
 
     def reset(self, seed: int) -> None:
         """Begin anew; the world was reset."""
+        self.resume(seed, [])
+
+    def resume(self, seed: int, present: Collection[str]) -> None:
+        """Go on as if these had come and no others; the next is what the seed has after so many."""
         self._rng = np.random.default_rng([seed, 2])
-        self.count = 0
+        self._to_come = [name for name in self._names if name not in present]
+        self._come = [name for name in self._names if name in present]
+        # Whichever is still in the region counts as the last.
+        self._come.sort(key=self._is_there)
+        for _ in range(self.count + 1):
+            self._next = self._draw()
+
+    @property
+    def count(self) -> int:
         """Objects that have come."""
-        self._next = self._draw()
+        return len(self._come)
 
     @property
     def exhausted(self) -> bool:
         """Whether all have come."""
-        return self.count == len(self._names)
+        return not self._to_come
 
     def step(self) -> None:
         """Bring the next one, if it is due and its place is free."""
-        if self.exhausted or self._last_is_there():
+        if self.exhausted or (self._come and self._is_there(self._come[-1])):
             return
         try:
             velocity = np.array(self._config.velocity, dtype=np.float64)
-            self._world.bring(self._names[self.count], self._next, velocity)
+            self._world.bring(self._to_come[0], self._next, velocity)
         except InvalidDisturbance:
             return  # Something lies where it comes: it waits.
-        self.count += 1
+        self._come.append(self._to_come.pop(0))
         self._next = self._draw()
 
-    def _last_is_there(self) -> bool:
-        """Whether the last one is still in the region."""
-        if self.count == 0:
-            return False
-        place = self._world.object_pose(self._names[self.count - 1])[:2, 3]
+    def _is_there(self, name: str) -> bool:
+        """Whether one that has come is still in the region."""
+        place = self._world.object_pose(name)[:2, 3]
         return bool(((place > self._low) & (place < self._high)).all())
 
     def _draw(self) -> Pose:

@@ -120,6 +120,11 @@ class SuctionCup:
         self._model.geom_contype[self._hull] = not on
         self._model.geom_conaffinity[self._hull] = not on
 
+    def take(self, name: str) -> None:
+        """Hold an object at once, pump on, as it is to the cup; the world was put into a state."""
+        self.pump = True
+        self._hold(next(body for body, known in self._names.items() if known == name), 0.0)
+
     def step(self, t: float) -> None:
         """Build the vacuum up, or lose it, by the state of the world at `t` [s]."""
         if not self.pump or self.broken:

@@ -167,8 +167,8 @@ class World:
     def restore(self, state: WorldState) -> dict[str, float]:
         """Everything where a state has it, at rest; objects that it does not name go outside.
 
-        Fingers that hold something are shut upon it. What is not where it can stay, such as in the
-        air, falls.
+        Fingers that hold something are shut upon it, a suction cup holds it as it is. What is not
+        where it can stay, such as in the air, falls.
 
         Returns:
             How far each object of the state came to rest from where it was to be [m].
@@ -186,6 +186,8 @@ class World:
             self._put(name, self._outside(name) if pose is None else self._above_ground(name, pose))
         self.data.qpos[list(places)] = list(places.values())
         self._hold_still(bool(state.held))
+        if self.cup is not None and state.held:
+            self.cup.take(state.held)
         self._settle()
         return {
             name: float(np.linalg.norm(self.object_pose(name)[:3, 3] - pose[:3, 3]))

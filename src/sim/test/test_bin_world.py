@@ -11,6 +11,7 @@ from behavior_sim.layouts import pose_of
 from behavior_sim.resources import find_world
 from behavior_sim.simulation import DETECTOR, PUMP, VACUUM, Simulation
 from behavior_sim.world import InvalidDisturbance
+from behavior_sim.world_state import WorldState
 
 HALF, PITCH = 0.0735, 0.135
 """[m] half the height of a bin; between bins that are nested in each other."""
@@ -144,6 +145,21 @@ def test_the_same_seed_gives_the_same_bins(config, cell):
     other = come(cell, 5)
     assert np.abs(other - first).max() > 0.01
     np.testing.assert_array_equal(come(Simulation(config, seed=7), 5), other)
+
+
+@pytest.mark.slow
+def test_a_world_that_is_put_into_a_state_goes_on_with_the_next_bin(config, cell):
+    """As a world does in which the same bins have come: the copy of a preview."""
+    bins = {"bin_0": pose_of([-0.5, 0.6, -0.6]), "bin_1": pose_of([0.0, 0.47, -0.376])}
+    copy = Simulation(config)
+    copy.restore(WorldState(joints={}, objects=bins), seed=0)
+    run(copy, 1.0)
+    assert copy.spawner.count == 2, "the next waits for the one on the belt to be taken"
+    assert copy.world.object_pose("bin_2")[0, 3] < -1.0
+    copy.world.take_away("bin_1")
+    copy.advance(10)
+    assert copy.spawner.count == 3
+    np.testing.assert_allclose(copy.world.object_pose("bin_2"), come(cell, 3)[2], atol=1e-3)
 
 
 def test_reset_puts_everything_back(cell):

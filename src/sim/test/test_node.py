@@ -22,11 +22,13 @@ from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_LATCHED, seconds, to_duration, to_time
+from behavior_ros.clock_follower import FOLLOWED
 from behavior_ros.closing import destroy_node
 from behavior_ros.testing import own_domain
 from behavior_sim.node import SimulationNode
@@ -431,6 +433,27 @@ def test_disturbances(bench: Bench) -> None:
     response = bench.call(DisturbWorld, "/simulation/disturb", request)
     assert response.code == 102
     assert "quaternion" in response.message
+
+
+def test_it_waits_for_who_follows_its_time_but_no_longer_than_a_robot_would(bench):
+    """A thousandth of real time here: a step of 0.02 s every 20 s, had nobody followed."""
+    follower = bench.client.create_publisher(Header, FOLLOWED, 10)
+    simulation = bench.node._simulation
+    bench.set("busy_speed", 0.001)
+    try:
+        bench.until(follower.get_subscription_count)
+        end = simulation.time + 1.0
+
+        def followed_to_the_end() -> bool:
+            follower.publish(Header(frame_id="/skills", stamp=to_time(end)))
+            return simulation.time >= end
+
+        bench.until(followed_to_the_end)
+        assert simulation.time < end + 0.1
+    finally:
+        bench.set("busy_speed", 0.0)
+        bench.client.destroy_publisher(follower)
+    assert seconds(bench.newest("/clock").clock) > end, "it waits for nobody any more"
 
 
 def test_pause(bench: Bench) -> None:

@@ -8,6 +8,7 @@ from behavior_sim.config import load_world
 from behavior_sim.layouts import pose_of
 from behavior_sim.resources import find_world
 from behavior_sim.simulation import PUMP, Simulation
+from behavior_sim.world_state import WorldState
 
 HALF = 0.0735
 """[m] half the height of a bin."""
@@ -157,3 +158,17 @@ def test_what_is_taken_out_of_the_cup_is_held_no_more(cell, way):
     assert not bench.cup.held
     bench.run(0.1)
     assert not bench.cup.held
+
+
+def test_a_world_can_be_put_into_a_state_in_which_the_cup_holds_something(cell):
+    """Some millimetres off, as a scene believes it: it is held as it is."""
+    pose = cell.world.body_pose("gripper") @ pose_of([0.01, 0.0, HALF + 0.004])
+    shifts = cell.restore(WorldState(joints={}, objects={"bin_0": pose}, held="bin_0"), seed=0)
+    assert cell.world.cup.held == "bin_0"
+    assert shifts["bin_0"] < 0.003
+    cell.advance(500)
+    assert cell.world.held_objects() == ["bin_0"]
+    np.testing.assert_allclose(cell.world.object_pose("bin_0"), pose, atol=0.005)
+    cell.world.cup.pump = False
+    cell.advance(100)
+    assert cell.world.object_pose("bin_0")[2, 3] < pose[2, 3] - 0.05

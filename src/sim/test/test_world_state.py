@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from behavior_sim.config import WorldConfig, load_world
+from behavior_sim.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.layouts import pose_of
-from behavior_sim.node import pace
 from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
 from behavior_sim.world import UnknownObject, World
@@ -95,13 +95,6 @@ def test_what_cannot_be_changes_nothing(config: WorldConfig) -> None:
         assert (simulation.world.data.qpos == before).all()
 
 
-@pytest.mark.slow
-def test_a_world_whose_objects_come_by_themselves_is_refused() -> None:
-    simulation = Simulation(load_world(find_world("bin_stacking")))
-    with pytest.raises(WorldStateError, match="come into the world bin_stacking by themselves"):
-        simulation.restore(WorldState(joints={}), 0)
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -140,24 +133,6 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     assert set(json.loads((tmp_path / "state.json").read_text())) == {"joints", "objects", "held"}
 
 
-@pytest.mark.parametrize(
-    ("speed", "standing", "working", "wanted"),
-    [
-        (0.0, 1.0, True, 0.0),
-        (0.0, 1.0, False, 1.0),
-        (8.0, 1.0, True, 8.0),
-        (8.0, 1.0, False, 1.0),
-        (0.5, 1.0, False, 0.5),
-        (8.0, 0.0, False, 8.0),
-        (0.0, 0.0, False, 0.0),
-    ],
-)
-def test_time_passes_more_slowly_while_others_think(
-    speed: float, standing: float, working: bool, wanted: float
-) -> None:
-    assert pace(speed, standing, working=working) == wanted
-
-
 def test_a_robot_works_while_arm_or_fingers_follow_a_goal(simulation: Simulation) -> None:
     assert not simulation.working
     goal = simulation.gripper.start(simulation.time, 0.02)
@@ -165,3 +140,27 @@ def test_a_robot_works_while_arm_or_fingers_follow_a_goal(simulation: Simulation
     while goal.outcome is None:
         simulation.advance(10)
     assert not simulation.working
+
+
+def test_a_trajectory_is_under_way_until_shortly_before_its_end(simulation: Simulation) -> None:
+    arm, begin = simulation.arm, simulation.time
+    home = np.array(simulation.config.robot.arm.home)
+    points = TrajectoryPoints(
+        joints=simulation.config.robot.arm.joints,
+        times=np.array([1.0]),
+        positions=home[np.newaxis] + 0.1,
+    )
+    assert not simulation.under_way(0.1)
+    goal = arm.start(begin, points)
+    assert simulation.under_way(0.1)
+    simulation.gripper.start(simulation.time, 0.02)
+    assert not simulation.under_way(0.1), "fingers come to rest at any time"
+    while simulation.gripper.moving:
+        simulation.advance(10)
+    assert simulation.under_way(0.1)
+    while simulation.time < begin + 0.88:
+        simulation.advance(10)
+    assert simulation.under_way(0.1)
+    simulation.advance(10)
+    assert not simulation.under_way(0.1)
+    assert goal.outcome is None

@@ -23,6 +23,8 @@ _PATIENCE = 400.0
 """[s] The machine has the real stack to run, too; a process that ends is noticed at once."""
 _OWN = ("journal", "tree_nodes", "viewer_address", "memory")
 """Arguments that name files of one stack."""
+_RECORDED = "recording"
+"""Argument for the file that the simulation's motion is recorded to."""
 _FIXED: Mapping[str, Scalar] = {
     "headless": True,
     "viewer": False,
@@ -42,8 +44,8 @@ class CopyStack:
     world: str
     """Of the stack that it runs."""
     arguments: Mapping[str, Scalar]
-    standing_speed: float = 1.0
-    """Times real time at most while its robot stands: that of the original. What is computed then
+    busy_speed: float = 1.0
+    """Times real time at most while one of its programs computes: that of the original. So that
     takes as much of the copy's time as of the original's."""
 
     @property
@@ -129,7 +131,7 @@ def copy_of(original: Stack, state: StackState, world: str = "") -> CopyStack:
         world: of the simulated stack that stands for it; empty: its own.
 
     Raises:
-        UsageError: that stack has no simulated world.
+        UsageError: that stack has no simulated world, or one that cannot be put into a state.
     """
     world = world or state.world
     description = load_stack(stack_file(world))
@@ -138,8 +140,14 @@ def copy_of(original: Stack, state: StackState, world: str = "") -> CopyStack:
             f"The stack of '{world}' has no simulated world to copy: name one that has, with"
             " --world"
         )
+    if _RECORDED not in description.arguments:
+        raise UsageError(
+            f"The world of '{world}' cannot be copied: only worlds of arms and objects, whose"
+            " motion is recorded, can be put into a state (docs/preview.md). Any tree can be"
+            " simulated by 'behavior tree run --rules'"
+        )
     copy = CopyStack(original, world, {})
-    wanted = {**state.arguments, **_FIXED, "recording": str(copy.recording)}
+    wanted = {**state.arguments, **_FIXED, _RECORDED: str(copy.recording)}
     if world != state.world:
         wanted.pop("world", None)
     known = description.arguments.keys() - set(_OWN)

@@ -87,7 +87,7 @@ def rehearse(
         observer = Observer(client)
         setter = CopySetter(client, observer)
         check = copy.stack.watch().check
-        with _running(setter, copy.standing_speed):
+        with _running(setter, copy.busy_speed):
             wait_ready(client, load_stack(stack_file(copy.world)).ready, check)
             _end_what_runs(client)
             notes = setter.set(rehearsal.live, rehearsal.world, str(copy.start_state))
@@ -113,9 +113,9 @@ def rest(client: StackClient) -> None:
 
 
 @contextmanager
-def _running(setter: CopySetter, standing: float) -> Iterator[None]:
+def _running(setter: CopySetter, busy: float) -> Iterator[None]:
     """The copy's time runs meanwhile, and stands still afterwards."""
-    setter.run(standing)
+    setter.run(busy)
     try:
         yield
     finally:

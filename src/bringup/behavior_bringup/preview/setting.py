@@ -33,16 +33,16 @@ class CopySetter:
         """Work through that client, and see what the copy believes by the observer."""
         self._client, self._observer = client, observer
 
-    def run(self, standing: float) -> None:
+    def run(self, busy: float) -> None:
         """Let the copy's time run as fast as it can.
 
         Args:
-            standing: times real time at most while the robot stands; 0: as fast as it can then too.
+            busy: times real time at most while a program computes; 0: as fast as it can then too.
 
         Raises:
             BringupError: the simulation does not answer.
         """
-        wanted = {"speed": 0.0, "standing_speed": standing}
+        wanted = {"speed": 0.0, "busy_speed": busy}
         kind = ParameterType.PARAMETER_DOUBLE
         values = {n: ParameterValue(type=kind, double_value=wanted[n]) for n in wanted}
         request = SetParameters.Request(

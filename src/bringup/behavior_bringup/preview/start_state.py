@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_bringup.preview.live_state import BelievedObject, LiveState
-from behavior_sim.config import DoorConfig, WorldConfig, brought
+from behavior_sim.config import DoorConfig, WorldConfig
 from behavior_sim.door import panel_centre, panel_name
 from behavior_sim.visible_objects import visible_objects
 from behavior_sim.world_state import WorldState
@@ -32,13 +32,16 @@ def copied_world(live: LiveState, config: WorldConfig) -> CopiedWorld:
     same name first.
     """
     things = visible_objects(config)
-    free = [name for name in config.objects if name not in brought(config.objects, config.spawner)]
     by_class: dict[str, list[str]] = {}
-    for name in free:
+    for name in config.objects:
         by_class.setdefault(things[name].class_id, []).append(name)
     known = {thing.class_id for thing in things.values()}
     names: dict[str, str] = {}
     notes: list[str] = []
+    if config.spawner is not None:
+        notes.append(
+            f"where and how more of {config.spawner.objects} come is not known: the copy draws it"
+        )
     for item in sorted(live.objects.values(), key=lambda each: each.name not in config.objects):
         if item.derived or (item.class_id in known and item.class_id not in by_class):
             continue  # follows others, or belongs to what stands still or hangs on hinges

@@ -52,6 +52,7 @@ class WorkerService:
             return self._failed("Too many requests at once: wait for the answers.")
         context, outcome = GoalContext(self._node, request), Future()
         self._contexts.add(context)
+        context.begin_work()
         threading.Thread(target=self._work, args=(context, outcome), daemon=True).start()
         try:
             return await outcome
@@ -66,6 +67,7 @@ class WorkerService:
                 executor.create_task(outcome.set_result, answer)
         except InvalidHandle:
             pass  # the executor was shut down meanwhile, nobody waits any more
+        context.end_work()
 
     def answer(self, context: GoalContext) -> Any:
         """The response to a request, in the caller's thread."""

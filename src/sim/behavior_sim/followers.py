@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Has a simulation wait for the programs that act on it, but no longer than a robot would.
+
+A robot waits for nobody: while a planner computes for 0.3 s, 0.3 s go by. While nobody computes
+nothing is lost when time goes as fast as it can. So programs tell the simulated time up to which
+they have done all that follows from it. The next step is taken at once when all have come so far;
+else as soon as it would come at the pace of a robot. While the robot moves as it was told to they
+may look a little later.
+"""
+
+import time
+from collections.abc import Callable
+
+PATIENCE = 5.0
+"""[s] of wall time without news, after which a follower counts as gone."""
+
+
+class Followers:
+    """The programs that follow a simulation.
+
+    Args:
+        pace: [s/s] simulated by wall time while somebody has something to do; 0: nobody is waited
+            for.
+        wall: wall clock [s].
+    """
+
+    def __init__(self, pace: float, wall: Callable[[], float] = time.monotonic) -> None:
+        self.pace = pace
+        self.expected = 1
+        """How many there are; while fewer are heard, somebody has something to do."""
+        self._wall = wall
+        self._followed: dict[str, tuple[float, float]] = {}
+        """[s] simulated and [s, wall] of the newest news, by the name of the follower."""
+        self._began, self._from = wall(), 0.0
+        """[s, wall] when the newest step began, and [s] from which time on it went."""
+
+    def follow(self, name: str, stamp: float) -> None:
+        """A follower has done all up to the simulated time `stamp` [s]."""
+        self._followed[name] = (stamp, self._wall())
+
+    def begin_step(self, now: float) -> None:
+        """A step begins at the simulated time `now` [s]."""
+        self._began, self._from = self._wall(), now
+
+    def wait(self, now: float, *, ahead: float = 0.0) -> float:
+        """How long [s, wall] the simulation waits for news; 0: it goes on.
+
+        Args:
+            now: at the end of the newest step [s].
+            ahead: by which followers may be behind [s].
+        """
+        if self.pace <= 0.0:
+            return 0.0
+        left = self._began + (now - self._from) / self.pace - self._wall()
+        if left <= 0.0 or self._have_come_to(now - ahead):
+            return 0.0
+        return left
+
+    def _have_come_to(self, now: float) -> bool:
+        limit = self._wall() - PATIENCE
+        self._followed = {name: news for name, news in self._followed.items() if news[1] >= limit}
+        stamps = [stamp for stamp, _ in self._followed.values()]
+        return len(stamps) >= self.expected and min(stamps) >= now - TICK
+
+
+TICK = 1e-6
+"""[s] by which stamps, whole nanoseconds, may differ from the simulation's own time."""

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulation waits for those that follow its time, no longer than a robot would."""
+
+import pytest
+
+from behavior_sim.followers import PATIENCE, Followers
+
+STEP = 0.02
+"""[s] simulated."""
+
+
+class Wall:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def followers(pace=1.0, expected=1):
+    wall = Wall()
+    made = Followers(pace, wall)
+    made.expected = expected
+    made.begin_step(5.0)
+    return made, wall
+
+
+def test_nobody_is_waited_for_without_a_pace():
+    made, _ = followers(pace=0.0)
+    assert made.wait(5.0 + STEP) == 0.0
+
+
+def test_while_somebody_computes_time_goes_at_the_pace_of_a_robot():
+    made, wall = followers(pace=2.0)
+    made.follow("/skills", 5.0)
+    wall.now += 0.004
+    assert made.wait(5.0 + STEP) == pytest.approx(STEP / 2.0 - 0.004)
+    wall.now += 0.006
+    assert made.wait(5.0 + STEP) == 0.0
+
+
+def test_it_goes_on_at_once_when_all_have_done_what_there_was_to_do():
+    made, _ = followers(expected=2)
+    made.follow("/skills", 5.0 + STEP)
+    made.follow("/executor", 5.0)
+    assert made.wait(5.0 + STEP) > 0.0
+    made.follow("/executor", 5.0 + STEP)
+    assert made.wait(5.0 + STEP) == 0.0
+    made.begin_step(5.0 + STEP)
+    assert made.wait(5.0 + 2 * STEP) == pytest.approx(STEP)
+
+
+def test_followers_may_be_a_little_behind():
+    made, _ = followers()
+    made.follow("/skills", 5.0)
+    assert made.wait(5.0 + STEP, ahead=STEP) == 0.0
+    made.begin_step(5.0 + STEP)
+    assert made.wait(5.0 + 2 * STEP, ahead=STEP) == pytest.approx(STEP)
+    made.follow("/skills", 5.0 + STEP)
+    assert made.wait(5.0 + 2 * STEP, ahead=STEP) == 0.0
+    assert made.wait(5.0 + 2 * STEP) > 0.0
+
+
+def test_before_all_are_heard_somebody_may_compute():
+    made, _ = followers(expected=2)
+    assert made.wait(5.0 + STEP) == pytest.approx(STEP)
+    made.follow("/skills", 5.0 + STEP)
+    assert made.wait(5.0 + STEP) == pytest.approx(STEP)
+
+
+def test_who_tells_nothing_any_more_is_gone():
+    made, wall = followers()
+    made.follow("/gone", 5.0)
+    wall.now += 1.1 * PATIENCE
+    made.follow("/skills", 5.0 + STEP)
+    made.begin_step(5.0)
+    assert made.wait(5.0 + STEP) == 0.0
+
+
+def test_stamps_are_whole_nanoseconds():
+    made, _ = followers()
+    made.follow("/skills", 1e-9 * round(1e9 * (5.0 + STEP)) - 4e-10)
+    assert made.wait(5.0 + STEP) == 0.0
