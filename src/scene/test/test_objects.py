@@ -431,6 +431,20 @@ def test_reset_of_the_world_frees_one_of_several_equal_things():
     assert world.objects()[name].state is not ObjectState.ATTACHED
 
 
+def test_a_thing_that_is_reported_twice_does_not_stand_for_the_one_that_is_held():
+    """Of three balls the hand hides one, and the detector sees one of the others double."""
+    world = World()
+    world.move("hand", (0.5, 0, 0.1))
+    others = [("ball", (0.5, 0.3, 0.03)), ("ball", (0.5, -0.3, 0.03))]
+    world.see(("ball", (0.5, 0, 0.03)), *others)
+    name = min(world.objects(), key=lambda n: np.linalg.norm(at(world.objects()[n]) - (0.5, 0, 0)))
+    world.scene.attach(name, "hand", world.time)
+    world.move("hand", (0.5, 0, 0.3), world.time + 0.05)
+    for _ in range(4):
+        world.see(*others, ("ball", (0.51, 0.31, 0.02)))
+    assert world.objects()[name].state is ObjectState.ATTACHED
+
+
 def test_false_detections_at_changing_places_do_not_free_a_held_object():
     world = World()
     world.move("hand", (0.5, 0, 0.1))

@@ -143,9 +143,14 @@ class Attachment:
     ) -> bool:
         """Count an image; True when enough of them show all instances at other places.
 
-        Only what two images show at the same place counts: a single detection may be false.
+        Only what two images show at the same place counts: a single detection may be false. What
+        is nearer to another one than the object is large is that one again, reported twice.
         """
-        away = [at for at in positions if _apart(at, held[:3, 3]) > gate + self.rules.tolerance]
+        away: list[Array] = []
+        for at in positions:
+            elsewhere = _apart(at, held[:3, 3]) > gate + self.rules.tolerance
+            if elsewhere and all(_apart(at, other) > self.size for other in away):
+                away.append(at)
         again = sum(any(_apart(at, old) <= gate for old in self._elsewhere) for at in away)
         self._elsewhere = away
         self._missed = self._missed + 1 if again >= instances else 0
