@@ -107,6 +107,13 @@ PARAMETERS = [
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
     ),
     ParameterSpec(
+        "standing_speed",
+        0.0,
+        "The same, but at most, while neither arm nor fingers move: so that planning takes no more"
+        " simulated time than it does on a robot; 0: speed counts.",
+        range=(0.0, 1000.0),
+    ),
+    ParameterSpec(
         "busy_speed",
         0.0,
         "The same, but at most, while a program that tells on /clock/followed how far it has come"
@@ -208,6 +215,19 @@ class _Due:
         return True
 
 
+def pace(speed: float, standing: float, *, working: bool) -> float:
+    """Simulated seconds per second, 0: as many as possible.
+
+    Args:
+        speed: wished for at all times.
+        standing: the most while nothing works; 0: the same.
+        working: whether arm or fingers do.
+    """
+    if working or not standing:
+        return speed
+    return min(speed, standing) if speed else standing
+
+
 class SimulationNode(Node):  # type: ignore[misc]
     """The simulated world as a ROS node.
 
@@ -239,6 +259,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
         self._stream_lead, self._stream_end = Lead(STREAM_LEAD), 0.0
         self._drive_lead = Lead(DRIVE_LEAD)
+        self._speeds = (values["speed"], values["standing_speed"])
         self._followers = Followers(values["busy_speed"])
         self._followed: Subscription | None = None
         self._newest_step = 0.0
@@ -414,6 +435,9 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._objects_publisher.publish(self._objects_message.fill(simulation, nanoseconds))
         if due["feedback"](steps):
             self._publish_feedback(nanoseconds)
+        speed = pace(*self._speeds, working=simulation.working)
+        if speed != self._stepper.speed:
+            self._stepper.speed = speed
         return simulation.time
 
     def _step(self) -> int:
@@ -667,8 +691,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         changed = {parameter.name: parameter.value for parameter in parameters}
         if "max_lead" in changed:
             self._lead.limit = self._camera_lead.limit = changed["max_lead"]
-        if "speed" in changed:
-            self._stepper.speed = changed["speed"]
+        speed, standing = self._speeds
+        self._speeds = (changed.get("speed", speed), changed.get("standing_speed", standing))
         if "busy_speed" in changed:
             self._await_followers(changed["busy_speed"])
         if changed.keys() & _DETECTOR.keys():

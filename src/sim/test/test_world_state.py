@@ -10,6 +10,7 @@ import pytest
 from behavior_sim.config import WorldConfig, load_world
 from behavior_sim.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.layouts import pose_of
+from behavior_sim.node import pace
 from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
 from behavior_sim.world import UnknownObject, World
@@ -131,6 +132,24 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     assert (loaded.joints, loaded.held) == ({"a": 0.25}, "red")
     assert loaded.objects["red"] == pytest.approx(pose, abs=1e-12)
     assert set(json.loads((tmp_path / "state.json").read_text())) == {"joints", "objects", "held"}
+
+
+@pytest.mark.parametrize(
+    ("speed", "standing", "working", "wanted"),
+    [
+        (0.0, 1.0, True, 0.0),
+        (0.0, 1.0, False, 1.0),
+        (8.0, 1.0, True, 8.0),
+        (8.0, 1.0, False, 1.0),
+        (0.5, 1.0, False, 0.5),
+        (8.0, 0.0, False, 8.0),
+        (0.0, 0.0, False, 0.0),
+    ],
+)
+def test_time_passes_more_slowly_while_others_think(
+    speed: float, standing: float, working: bool, wanted: float
+) -> None:
+    assert pace(speed, standing, working=working) == wanted
 
 
 def test_a_robot_works_while_arm_or_fingers_follow_a_goal(simulation: Simulation) -> None:
