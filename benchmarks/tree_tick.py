@@ -192,7 +192,7 @@ def watched_ticks(case: Case) -> Iterator[list[Callable[[], object]]]:
         factories.append(module.BehaviorTreeFactory())
         register_leaves(module, factories[-1])
         trees.append(factories[-1].create_tree_from_text(case.xml))
-    runs = [TreeRun(tree, tree_id="Main", xml=case.xml) for tree in trees[:2]]
+    runs = [TreeRun(tree, tree_id="Main") for tree in trees[:2]]
     publishers = [
         publisher(module, tree) for module, tree in zip((ours, ours, upstream), trees, strict=True)
     ]

@@ -50,7 +50,7 @@ def test_a_group_is_a_robot_of_its_own(left: RobotModel) -> None:
     assert (left.base_frame, left.tool_frame) == ("torso_lift_link", "left_tool")
     assert left.gripper.link == "gripper_left_base_link"
     controllers = left.config.controllers
-    assert controllers.arm.options == {"action": "arm_left_controller/follow_joint_trajectory"}
+    assert controllers.arm.options["action"] == "arm_left_controller/follow_joint_trajectory"
     assert controllers.base.driver == "cmd_vel", "what the file says for all holds for a group"
 
 
