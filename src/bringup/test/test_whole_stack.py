@@ -159,7 +159,7 @@ def names_are_known_or_answered() -> None:
     for onoff, said in (("on", "detector fails"), ("off", "detector works again")):
         assert said in behavior("disturb", "detector", "--fault", onoff).stdout
     unknown = behavior("disturb", "coffee", "--fault", "on")
-    assert "'coffee' cannot fail in this world; choose from detector" in unknown.stderr
+    assert "'coffee' cannot fail in this world; choose from detector, grip" in unknown.stderr
 
 
 def missions_fail_when_the_skills_die_and_succeed_when_they_are_back() -> None:

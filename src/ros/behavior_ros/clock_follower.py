@@ -22,9 +22,15 @@ from std_msgs.msg import Header
 from behavior_ros.at_work import at_work
 from behavior_ros.lean_executor import LeanExecutor
 
-FOLLOWED = "/clock/followed"
-"""`std_msgs/Header`: the simulated time up to which a process has done all, and its name."""
 _SECOND = 1_000_000_000
+
+
+def followed_topic(node: Node) -> str:
+    """Where a process that hears this node's clock says how far it has come, as `std_msgs/Header`: the
+    simulated time up to which it has done all, and its name. Beside that clock, which is a robot's
+    own where ``/clock`` is remapped.
+    """
+    return f"{node.resolve_topic_name('/clock')}/followed"
 
 
 def follow_clock(nodes: Sequence[Node], executor: LeanExecutor) -> Callable[[int], None]:
@@ -53,7 +59,8 @@ class ClockFollower:
     def __init__(self, nodes: Sequence[Node], executor: LeanExecutor) -> None:
         self._executor = executor
         self._workers = [at_work(node) for node in nodes]
-        self._publisher = nodes[0].create_publisher(Header, FOLLOWED, QoSProfile(depth=10))
+        followed = followed_topic(nodes[0])
+        self._publisher = nodes[0].create_publisher(Header, followed, QoSProfile(depth=10))
         self._message = Header(frame_id=nodes[0].get_fully_qualified_name())
         self._lock = threading.Lock()
         self._now = self._told = 0

@@ -11,7 +11,7 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Header
 
 from behavior_ros.at_work import AtWork, at_work
-from behavior_ros.clock_follower import FOLLOWED, follow_clock
+from behavior_ros.clock_follower import follow_clock, followed_topic
 from behavior_ros.goal_context import GoalContext
 from behavior_ros.lean_executor import LeanExecutor
 from behavior_ros.shared_clock import share_clock
@@ -28,11 +28,11 @@ class Process:
         self.clock = simulation.create_publisher(Clock, "/clock", 10)
         self.heard = []
         if listens:
-            simulation.create_subscription(Header, FOLLOWED, self._hear, 10)
+            simulation.create_subscription(Header, followed_topic(simulation), self._hear, 10)
         spinner.do(lambda: share_clock([self.node], follow_clock([self.node], spinner.executor)))
         until(self.clock.get_subscription_count)
         if listens:
-            until(lambda: self.node.count_subscribers(FOLLOWED))
+            until(lambda: self.node.count_subscribers(followed_topic(self.node)))
 
     def _hear(self, message):
         self.heard.append((message.frame_id, message.stamp.sec))
@@ -138,9 +138,17 @@ def test_who_is_the_last_to_rest_is_known():
 
 def test_where_nobody_listens_nothing_is_sent(spinner, simulation, monkeypatch):
     process = Process(spinner, simulation, listens=False)
-    publisher = next(p for p in process.node.publishers if p.topic_name == FOLLOWED)
+    topic = followed_topic(process.node)
+    publisher = next(p for p in process.node.publishers if p.topic_name == topic)
     sent = []
     monkeypatch.setattr(publisher, "publish", sent.append)
     process.show(100)
     process.show(101)
     assert sent == []
+
+
+def test_a_robot_with_a_clock_of_its_own_is_followed_beside_it(spinner):
+    remapped = ["--ros-args", "-r", "/clock:=clock"]
+    assert followed_topic(spinner.node("shared")) == "/clock/followed"
+    own = spinner.node("own", namespace="left", cli_args=remapped)
+    assert followed_topic(own) == "/left/clock/followed"

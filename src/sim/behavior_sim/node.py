@@ -48,7 +48,7 @@ from behavior_ros import (
     seconds,
 )
 from behavior_ros.background import create_background_subscription
-from behavior_ros.clock_follower import FOLLOWED
+from behavior_ros.clock_follower import followed_topic
 from behavior_ros.wire import reading
 from behavior_sim import messages
 from behavior_sim.base_controller import BaseController
@@ -645,7 +645,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._followers.pace = pace
         if pace > 0.0 and self._followed is None:
             self._followed = create_background_subscription(
-                self, Header, FOLLOWED, self._on_followed, QoSProfile(depth=100)
+                self, Header, followed_topic(self), self._on_followed, QoSProfile(depth=100)
             )
         elif pace <= 0.0 and self._followed is not None:
             self.destroy_subscription(self._followed)
@@ -700,7 +700,7 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _measure(self) -> None:
         """Report the speed reached, and see how many follow."""
-        self._followers.expected = max(1, self.count_publishers(FOLLOWED))
+        self._followers.expected = max(1, self.count_publishers(followed_topic(self)))
         before, simulated = self._measured
         self._measured = (time.monotonic(), self._simulation.time)
         factor = (self._measured[1] - simulated) / max(self._measured[0] - before, 1e-3)

@@ -19,8 +19,8 @@ from behavior_sim.world_state import WorldState
 DETECTOR, PUMP, VACUUM = "detector", "pump", "vacuum"
 """Names of faults: nothing is detected; the pump does nothing; the vacuum's sensor is silent. Belts
 jam under the names of their fixtures."""
-GRIP, LATCH = "_grip", "_latch"
-"""Ends of names of faults: fingers of a group come open; a door's lever does not draw the bolt."""
+GRIP, LATCH = "grip", "latch"
+"""Behind a group's or a door's name: fingers come open; a door's lever does not draw the bolt."""
 
 
 class Simulation:
@@ -69,9 +69,9 @@ class Simulation:
             DETECTOR: lambda on: setattr(self, "_blind", on)
         }
         switches |= {belt: partial(world.jam, belt) for belt in world.belts}
-        switches |= {f"{door}{LATCH}": partial(world.unhook, door) for door in self.config.doors}
+        switches |= {f"{door}_{LATCH}": partial(world.unhook, door) for door in self.config.doors}
         parts = [part for part in self.parts.values() if part.fingers is not None]
-        switches |= {f"{part.config.name}{GRIP}": part.give_way for part in parts}
+        switches |= {f"{part.config.name}_{GRIP}".lstrip("_"): part.give_way for part in parts}
         if world.cup is not None:
             switches[PUMP] = lambda on: setattr(world.cup, "broken", on)
             switches[VACUUM] = lambda on: setattr(world.cup, "silent", on)

@@ -28,7 +28,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_LATCHED, seconds, to_duration, to_time
-from behavior_ros.clock_follower import FOLLOWED
+from behavior_ros.clock_follower import followed_topic
 from behavior_ros.closing import destroy_node
 from behavior_ros.testing import own_domain
 from behavior_sim.node import SimulationNode
@@ -439,7 +439,7 @@ def test_disturbances(bench: Bench) -> None:
 
 def test_it_waits_for_who_follows_its_time_but_no_longer_than_a_robot_would(bench):
     """A thousandth of real time here: a step of 0.02 s every 20 s, had nobody followed."""
-    follower = bench.client.create_publisher(Header, FOLLOWED, 10)
+    follower = bench.client.create_publisher(Header, followed_topic(bench.client), 10)
     simulation = bench.node._simulation
     bench.set("busy_speed", 0.001)
     try:
