@@ -35,6 +35,8 @@ _PAUSE = 0.3
 """[s] from the news of a listener to the state that it is sent: it must have heard of us too."""
 _GATHER = 0.03
 """[s] from what was sent last for which the thread that sends waits for more."""
+_REST_OF_TICK = 0.003
+"""[s] for which a record waits at least: the tick that made it goes on, and would be disturbed."""
 _MOST_ITEMS = 2_000
 """Of a field of a message; a longer one is not written out."""
 
@@ -180,7 +182,7 @@ class RecordPublisher:
 class Gathering:
     """How long the thread that sends waits for more.
 
-    A record of ticks at 20 Hz goes at once, between two ticks. Of ticks that follow each other
+    A record of ticks at 20 Hz goes as soon as its tick has ended. Of ticks that follow each other
     closely rather many go at once than one in the midst of each.
     """
 
@@ -195,7 +197,7 @@ class Gathering:
         """
         if more:
             return 0.0
-        pause = max(0.0, self._until - now)
+        pause = max(_REST_OF_TICK, self._until - now)
         self._until = now + pause + _GATHER
         return pause
 

@@ -26,9 +26,9 @@ _SECOND = 1_000_000_000
 
 
 def followed_topic(node: Node) -> str:
-    """Where a process that hears this node's clock says how far it has come, as `std_msgs/Header`: the
-    simulated time up to which it has done all, and its name. Beside that clock, which is a robot's
-    own where ``/clock`` is remapped.
+    """Where a process says how far it has come, as `std_msgs/Header`: the time to which it has
+    done all, and its name. It is beside the clock that `node` hears, which is a robot's own
+    where ``/clock`` is remapped.
     """
     return f"{node.resolve_topic_name('/clock')}/followed"
 
