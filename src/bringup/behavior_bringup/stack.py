@@ -30,7 +30,6 @@ from behavior_bringup.description import (
 )
 from behavior_bringup.environment import choose_domain, enter_domain, machine_kind
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.paths import own_missions
 from behavior_bringup.security.policy import enclave_arguments
 from behavior_bringup.state import (
     DEFAULT_STACK,
@@ -43,6 +42,7 @@ from behavior_bringup.state import (
 )
 from behavior_bringup.suggestions import choose
 from behavior_bringup.supervisor import INTERRUPT_DEADLINE, TERMINATE_DEADLINE, Plan
+from behavior_packages.folders import own_missions
 
 KEPT_LOG_FOLDERS = 5
 STATE_DEADLINE = 15.0

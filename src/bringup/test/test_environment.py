@@ -9,7 +9,8 @@ import pytest
 
 from behavior_bringup.environment import choose_domain
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.paths import journal_file, own_missions, runtime_dir
+from behavior_bringup.paths import journal_file, runtime_dir
+from behavior_packages.folders import own_missions
 from behavior_ros.domains import DOMAINS
 
 ROOT = Path(__file__).parents[3]

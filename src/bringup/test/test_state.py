@@ -9,7 +9,7 @@ import pytest
 
 from behavior_bringup import stack
 from behavior_bringup.errors import BringupError
-from behavior_bringup.paths import own_missions, runtime_dir
+from behavior_bringup.paths import runtime_dir
 from behavior_bringup.state import (
     ProcessState,
     StackState,
@@ -22,6 +22,7 @@ from behavior_bringup.state import (
     write_state,
 )
 from behavior_bringup.supervisor import Plan
+from behavior_packages.folders import own_missions
 
 
 def test_the_state_survives_writing_and_reading() -> None:

@@ -63,14 +63,30 @@ def state_folder() -> Path:
     """
     if explicit := os.environ.get("BEHAVIOR_RUNTIME_DIR"):
         return Path(explicit)
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "behavior"
+    return _of_user("XDG_STATE_HOME", "state")
+
+
+def own_missions() -> Path:
+    """Where missions are kept that a user makes, for all of his stacks; whether or not it is there.
+
+    $BEHAVIOR_RUNTIME_DIR/own_missions where that is set, so that what runs there is on its own;
+    else $XDG_DATA_HOME/behavior/missions, else ~/.local/share/behavior/missions.
+    """
+    if explicit := os.environ.get("BEHAVIOR_RUNTIME_DIR"):
+        return Path(explicit) / "own_missions"
+    return _of_user("XDG_DATA_HOME", "share") / "missions"
 
 
 def proposals_folder() -> Path:
     """Where proposals wait for a person, whether or not it is there yet."""
     explicit = os.environ.get(PROPOSALS)
     return Path(explicit).expanduser() if explicit else state_folder() / "proposals"
+
+
+def _of_user(variable: str, usual: str) -> Path:
+    """Our folder in one of the XDG base directories; `usual` is its name below ~/.local."""
+    base = os.environ.get(variable)
+    return (Path(base) if base else Path.home() / ".local" / usual) / "behavior"
 
 
 def _runtime_candidate() -> Path:

@@ -151,14 +151,18 @@ class WorkerActionServer:
 
     def _work(self, handle: Any, context: GoalContext) -> None:
         """Work on a goal (in its thread), then have the executor end it."""
-        succeeded, result = self._end_of(context)
+        try:
+            self._hand_over(handle, *self._end_of(context))
+        finally:  # else this process would never have followed the clock again
+            context.end_work()
+
+    def _hand_over(self, handle: Any, succeeded: bool, result: Any) -> None:
         executor = self._node.executor
         try:
             if executor is not None:
                 executor.create_task(self._finish, handle, succeeded, result)
         except InvalidHandle:
             pass  # the executor was shut down meanwhile, nobody waits any more
-        context.end_work()
 
     def _finish(self, handle: Any, succeeded: bool, result: Any) -> None:
         # Where the executor is gone before, destroy() still joins the thread.

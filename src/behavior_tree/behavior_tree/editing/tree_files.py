@@ -12,7 +12,7 @@ from behavior_tree.editing.merge import merge
 from behavior_tree.errors import LoadError, LogicError
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.edit import Address, XmlEditor
+from behavior_tree.xml.edit import XmlEditor
 from behavior_tree.xml.files import read_document, replace_file
 from behavior_tree.xml.loader import DocumentSet
 
@@ -187,11 +187,11 @@ class TreeFiles:
         for file, editor in editors.items():
             if editor.retagged is None:
                 return None
-            before = self.root(file)
+            before = self._editor(file)
             for address in editor.retagged:
-                if len(address) < 2 or before.children[address[0]].tag != "BehaviorTree":
+                if len(address) < 2 or before.element(address[:1]).tag != "BehaviorTree":
                     return None
-                pairs.append((_element(before, address), editor.element(address)))
+                pairs.append((before.element(address), editor.element(address)))
         return pairs
 
     def undo(self) -> bool:
@@ -280,12 +280,6 @@ def merged_files(edits: Mapping[Path, tuple[bytes, bytes]]) -> dict[Path, bytes]
         file: merge(before, after, _read(file), str(file))
         for file, (before, after) in edits.items()
     }
-
-
-def _element(root: Element, address: Address) -> Element:
-    for index in address:
-        root = root.children[index]
-    return root
 
 
 def _read(file: Path) -> bytes:
