@@ -18,6 +18,7 @@ from typing import Any
 from behavior_ros.field_values import fit, item_type, message_from_text, messages_from_text, plain
 from behavior_ros.interfaces import Field, Section, load_message
 from behavior_tree import InputPort, OutputPort, PortInfo, TreeNode, Unsigned, register_converter
+from behavior_tree.blackboard.frames import frame_keys, with_frames
 
 _RESERVED = ("ID", "name")
 
@@ -89,8 +90,8 @@ class InputPorts(FieldPorts):
             # A port that is given must have a value: a key that nobody wrote is no default.
             if node.raw_port(entry.port) is None and not entry.info.required:
                 continue
-            value = node.get_input(entry.port)
             try:
+                value = _value(node, entry)
                 holder = entry.field.holder(message)
                 setattr(holder, entry.field.name, fit(value, entry.field.type))
             except ValueError as error:
@@ -119,6 +120,31 @@ class OutputPorts(FieldPorts):
         for entry in self.ports:
             value = getattr(entry.field.holder(message), entry.field.name)
             node.set_output(entry.port, plain(value))
+
+
+def _value(node: TreeNode, entry: FieldPort) -> Any:
+    """What an input port says; poses in their frames' names, see `behavior_tree.blackboard.frames`.
+
+    Raises:
+        ValueError: a frame's name that nobody has written, or that is no text
+        PortError: a value that is missing or of the wrong type
+    """
+    text = node.raw_port(entry.port)
+    if entry.info.type in _TEXTS or text is None or not frame_keys(text):
+        return node.get_input(entry.port)
+    board = node.config().blackboard
+
+    def frame(key: str) -> str:
+        found = board.entry(key)
+        if found is None or not isinstance(found.value, str):
+            raise ValueError(f"{{{key}}} in '{text}' is no name of a frame: write one to '{key}'")
+        return found.value
+
+    return board.types.from_text(with_frames(text, frame), entry.info.type)
+
+
+_TEXTS = (str, Any)
+"""Types of ports whose text means what it says."""
 
 
 def _free_name(name: str, role: str, taken: Sequence[str] | set[str]) -> str:

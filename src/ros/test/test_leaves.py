@@ -288,6 +288,20 @@ class TestPorts:
         leaf.config().blackboard.set("angles", ["a", "b"])
         assert tree.run(leaf) == (FAILURE, "port [joints]: 'a' is no number")
 
+    def test_frames_of_poses_come_from_the_blackboard(self, tree, servers):
+        servers.serve(lambda context: MoveArm.Result(), MoveArm, "/move_arm")
+        leaf = tree.make("MoveArm", mode="NAMED", poses="{door};1;2;3|world;4;5;6| {door};7;8;9")
+        assert tree.run(leaf) == (
+            FAILURE,
+            "port [poses]: {door} in '{door};1;2;3|world;4;5;6| {door};7;8;9' is no name of a "
+            "frame: write one to 'door'",
+        )
+        for name in ("front", "back"):
+            leaf.config().blackboard.set("door", name)
+            assert tree.run(leaf) == (SUCCESS, "")
+            frames = [pose.header.frame_id for pose in servers.started[-1].poses]
+            assert frames == [name, "world", name]
+
     def test_bad_literals_are_found_at_load(self, tree):
         with pytest.raises(LoadError, match="x;y;z or x;y;z;qx"):
             tree.make("MoveArm", mode="NAMED", poses="1;2")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from behavior_tree.basic_types import PortDirection
+from behavior_tree.blackboard.frames import with_frames
 from behavior_tree.blackboard.ports import is_port_attribute, pointer_key
 from behavior_tree.editing.references import (
     NodeName,
@@ -209,7 +210,11 @@ def _rewire(
                     f"[{use.attribute}] of '{label_of(element)}' needs as an entry: write it to "
                     f'one by a Script, and {held[0]}="{{...}}"'
                 )
-            if held:
+            if held and use.framed:
+                frames = {key: f"{{{names.get(key, key)}}}" for key in use.keys} | literals
+                text = with_frames(use.text, frames.__getitem__)
+                rewrites.set(element, use.attribute, text)
+            elif held:
                 rewrites.set(element, use.attribute, literals[held[0]])
             elif any(names.get(key, key) != key for key in use.keys):
                 rewrites.set(element, use.attribute, renamed_text(use, names))

@@ -105,9 +105,10 @@ def mirror(files: TreeFiles, node: NodeName, plane: MirrorPlane = XZ_PLANE) -> l
                 kind = _kind(references, element, name)
                 if kind and is_pointer(text):
                     notes.append(f"[{name}] of '{path}' comes from the blackboard")
-                elif name != "ID" and (name not in uses or uses[name].script):
+                elif name != "ID" and (name not in uses or uses[name].script or uses[name].framed):
                     where = f"[{name}] of '{path}'"
-                    new = _script(text) if name in uses else _mirrored(text, kind, plane, where)
+                    scripted = name in uses and uses[name].script
+                    new = _script(text) if scripted else _mirrored(text, kind, plane, where)
                     if new != text:
                         rewrites.set(element, name, new)
         rewrites.apply(editors)
@@ -152,7 +153,7 @@ def _kind(references: References, element: Element, port: str, depth: int = 0) -
         inside: Iterable[Element] = () if tree is None or depth > 50 else below(tree)
         for each in inside:
             for use in references.uses(each):
-                if use.keys == (port,) and not use.script:
+                if use.keys == (port,) and not (use.script or use.framed):
                     kind = _kind(references, each, use.attribute, depth + 1)
                     if kind:
                         return kind
@@ -166,7 +167,7 @@ def _kind(references: References, element: Element, port: str, depth: int = 0) -
 
 def _value(text: str, kind: str, plane: MirrorPlane, where: str) -> str:
     parts = [part.strip() for part in text.split(";")]
-    frame = [] if not parts[0] or _number(parts[0]) else [_other_side(parts.pop(0))]
+    frame = [] if not parts[0] or _number(parts[0]) else [_frame(parts.pop(0))]
     sizes = {"pose": (3, 7), "quaternion": (4,)}.get(kind, (3,))
     if len(parts) not in sizes or not all(map(_number, parts)):
         forms = " or ".join(map(str, sizes))
@@ -182,6 +183,10 @@ def _value(text: str, kind: str, plane: MirrorPlane, where: str) -> str:
         if turned == ["0", "0", "0", "1"] and abs(plane.normal[1]) != 1:
             new = new[:3]
     return ";".join([*frame, *new])
+
+
+def _frame(text: str) -> str:
+    return text if is_pointer(text) else _other_side(text)
 
 
 def _reflection(plane: MirrorPlane) -> Matrix:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from behavior_tree.blackboard.frames import frame_keys, with_frames
 from behavior_tree.blackboard.ports import is_pointer, pointer_key
 from behavior_tree.editing.tree_files import Editors
 from behavior_tree.errors import LogicError
@@ -73,6 +74,8 @@ class Use:
     script: bool
     given: bool
     """False for the default of a port that is not written."""
+    framed: bool = False
+    """The entries name frames of the poses that stand there as text."""
 
 
 def label_of(element: Element) -> str:
@@ -208,6 +211,8 @@ class References:
                     yield Use(name, text, (text,), False, given)
                 elif key is not None:
                     yield Use(name, text, (key,), False, given)
+                elif frames := frame_keys(text):
+                    yield Use(name, text, frames, False, given, framed=True)
 
     def entries(self, elements: Iterator[Element]) -> list[str]:
         """Keys that nodes use, in the order of the document."""
@@ -236,6 +241,8 @@ def _names(script: str) -> Iterator[str]:
 
 def renamed_text(use: Use, names: Mapping[str, str]) -> str:
     """The text of an attribute when entries have other names."""
+    if use.framed:
+        return with_frames(use.text, lambda key: f"{{{names.get(key, key)}}}")
     if not use.script:
         new = names.get(use.keys[0], use.keys[0])
         return new if use.text == use.keys[0] else f"{{{new}}}"

@@ -98,6 +98,20 @@ def test_entries_keep_their_names_and_names_their_meaning(tmp_path):
     )
 
 
+def test_frames_from_the_blackboard_stay_and_their_numbers_change(tmp_path):
+    """`frame` names a frame here, it is no pose: what is given for it is only another side's."""
+    text = """<root BTCPP_format="4" main_tree_to_execute="Main">
+  <BehaviorTree ID="Main"><SubTree ID="In" left="left_door"/></BehaviorTree>
+  <BehaviorTree ID="In"><Move pose="{left};1;2;3" path="{left};1;2;0|{left};3;-4;0"/></BehaviorTree>
+</root>"""
+    files, path = opened(tmp_path, text)
+    mirror(files, "Main")
+    mirror(files, "In")
+    mirrored = files.data[path].decode()
+    assert 'left="right_door"' in mirrored
+    assert 'pose="{left};1;-2;3" path="{left};1;-2;0|{left};3;4;0"' in mirrored
+
+
 def rotation(quaternion):
     x, y, z, w = quaternion
     v = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])

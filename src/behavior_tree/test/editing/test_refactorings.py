@@ -19,6 +19,7 @@ from behavior_tree.editing import (
     rename_tree,
 )
 from behavior_tree.editing.references import References
+from behavior_tree.placeholders import register_placeholders
 from behavior_tree.xml.document import parse_xml
 from behavior_tree.xml.edit import XmlEditor
 
@@ -193,6 +194,24 @@ def test_an_entry_that_others_reach_from_the_root(tmp_path):
     files = opened(tmp_path, main)
     rename_entry(files, "Main", "copy", "other")
     assert texts(files) == (main.replace("copy", "other"), LIB.replace("copy", "other"))
+
+
+@pytest.mark.parametrize(("given", "inlined"), [("{goal}", "{goal}"), ("door", "door")])
+def test_a_frame_of_a_pose_is_renamed_and_inlined_as_an_entry(tmp_path, given, inlined):
+    models = """<TreeNodesModel><Action ID="Echo"><input_port name="at"/></Action>
+      <SubTree ID="Lib"><input_port name="to"/></SubTree></TreeNodesModel>"""
+    lib = f"""<root BTCPP_format="4"><BehaviorTree ID="Lib">
+      <Sequence><Echo name="act" at="{{to}};1;2;3| {{mine}};4;5;6|odom;7;8;9"/></Sequence>
+      </BehaviorTree>{models}</root>"""
+    (tmp_path / "main.xml").write_text(MAIN.replace('to="{goal}" n="{=}"', f'to="{given}"'))
+    (tmp_path / "lib.xml").write_text(lib)
+    made = factory()
+    register_placeholders(made, lib)
+    files = TreeFiles(tmp_path / "main.xml", made)
+    rename_entry(files, "Lib", "mine", "own")
+    assert "{to};1;2;3| {own};4;5;6|odom;7;8;9" in texts(files)[1]
+    inline(files, "Step/Lib")
+    assert inlined + ";1;2;3| {own};4;5;6|odom;7;8;9" in texts(files)[0]
 
 
 def test_an_entry_that_is_connected_by_its_name_is_not_renamed(tmp_path):
