@@ -3,7 +3,7 @@
 #             make demo DEMO=navigation has a mobile robot drive
 # make test   builds and tests everything
 # make setup  only makes the environment; `. ./activate` enters it
-# make environment  on a ROS 2 distribution: what it lacks, beside it; PARTS="planning robots simulation viewer fleet sharing" or some
+# make environment  on a ROS 2 distribution: what it lacks, beside it; PARTS="planning robots simulation fleet sharing" or some
 # make page   builds the console's page alone, which setup does too
 # make test-fast  the tests that need no process, no ROS graph and no patience: about a minute on two cores
 # make coverage   the same, and which lines they reach

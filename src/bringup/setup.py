@@ -31,7 +31,7 @@ setup(
     zip_safe=True,
     maintainer="Behavior suite maintainers",
     maintainer_email="maintainers@behavior-suite.invalid",
-    description="Stack descriptions, launch files, the behavior command and the viewer.",
+    description="Stack descriptions, launch files and the behavior command.",
     license="Apache-2.0",
     entry_points={
         "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],

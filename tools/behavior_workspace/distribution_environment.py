@@ -27,13 +27,12 @@ PARTS = {
     "planning": ("ompl",),
     "robots": ("example-robot-data",),
     "simulation": ("mujoco",),
-    "viewer": ("viser", "yourdfpy"),
     "fleet": ("paho-mqtt",),
     "sharing": ("pycrdt",),
     "recording": ("mcap", "mcap-ros2-support"),
     "console": ("starlette", "uvicorn", "websockets", "trimesh", "fast-simplification"),
 }
-"""What the embedded planner, our own robot files, simulated worlds, viewer, VDA 5050, trees that
+"""What the embedded planner, our own robot files, simulated worlds, VDA 5050, trees that
 several edit, recordings and the operator console need."""
 KEPT = "numpy"
 """Never another version than the distribution's."""

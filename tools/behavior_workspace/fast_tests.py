@@ -31,7 +31,7 @@ TIMEOUT = 60
 IMPORTED_ONCE = [
     *("coal", "lxml.etree", "mujoco", "networkx", "numba", "pinocchio", "py_trees", "pydantic"),
     *("rclpy.action", "rich.console", "scipy.interpolate", "scipy.optimize", "toppra", "trimesh"),
-    *("behavior_msgs.action", "behavior_msgs.msg", "behavior_msgs.srv", "viser"),
+    *("behavior_msgs.action", "behavior_msgs.msg", "behavior_msgs.srv"),
     *("anyio.pytest_plugin", "hypothesis.extra.numpy", "hypothesis.stateful", "pytest_cov.plugin"),
 ]
 """None of our own, which `make coverage` wants to see imported."""

@@ -40,11 +40,11 @@ for name in sys.argv[2:]:
     ("lacking", "modules"),
     [
         (
-            "pydantic,numba,pinocchio,coal,toppra,ruckig,daqp,ompl,mujoco,viser,yourdfpy",
+            "pydantic,numba,pinocchio,coal,toppra,ruckig,daqp,ompl,mujoco",
             ["behavior_packages", "behavior_tree", "behavior_executor", "behavior_navigation"],
         ),
         (
-            "ompl,mujoco,viser,yourdfpy",
+            "ompl,mujoco",
             ["behavior_skills", "behavior_scene", "behavior_motion.planning", "behavior_vda5050"],
         ),
     ],

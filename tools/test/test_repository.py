@@ -209,7 +209,7 @@ def test_readme_commands_exist():
 
 WEB_SERVERS = re.compile(
     r"^\s*(?:from|import) (?:http\.server|socketserver|wsgiref|aiohttp|tornado|uvicorn|websockets"
-    r"|pycrdt_websocket)\b|\bViserServer\(",
+    r"|pycrdt_websocket)\b",
     re.MULTILINE,
 )
 
@@ -221,7 +221,7 @@ def test_web_servers_ask_who_may_use_them():
         for file in tracked("src/*/behavior_*/*.py", "src/*/behavior_*/**/*.py")
         if WEB_SERVERS.search(file.read_text())
     ]
-    assert servers, "the viewer's server is not found: this test looks for the wrong thing"
+    assert servers, "the console's server is not found: this test looks for the wrong thing"
     open_ones = [
         str(file.relative_to(REPOSITORY))
         for file in servers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Brings stacks up and drives them: stack descriptions, the `behavior` command, the viewer.
+"""Brings stacks up and drives them: stack descriptions, the `behavior` command.
 
 `description` says which nodes run in which processes, `supervisor` runs these processes, `stack`
 starts and stops a supervised stack, `client` talks to it over ROS, `missions` knows how each

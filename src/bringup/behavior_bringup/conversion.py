@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from behavior_msgs.msg import (
 from behavior_msgs.srv import DisturbWorld
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Point
-from nav_msgs.msg import OccupancyGrid, Path
 from numpy.typing import NDArray
 from shape_msgs.msg import SolidPrimitive
 from visualization_msgs.msg import Marker, MarkerArray
@@ -28,15 +27,6 @@ from visualization_msgs.msg import Marker, MarkerArray
 from behavior_bringup.mission_steps import Step
 from behavior_bringup.preview.live_state import BelievedObject, Sight
 from behavior_bringup.progress import Progress
-from behavior_bringup.viewer_geometry import (
-    GroundMap,
-    Part,
-    PartKind,
-    ShownObject,
-    Vector,
-    ground_map,
-    open_box,
-)
 from behavior_executor.missions import Code
 from behavior_ros import pose_to_matrix, seconds, upright_pose
 from behavior_sim.judging import Disturbance, WorldObject
@@ -53,31 +43,12 @@ _STATES = {
     MissionFeedback.FAILED: "failed",
     MissionFeedback.CANCELED: "canceled",
 }
-_OBJECT_STATES = {
-    SceneObject.TRACKED: "tracked",
-    SceneObject.STALE: "stale",
-    SceneObject.FROZEN: "frozen",
-    SceneObject.ATTACHED: "held",
-    SceneObject.LOST: "lost",
-}
 _SIGHTS: dict[int, Sight] = {
     SceneObject.TRACKED: "tracked",
     SceneObject.STALE: "stale",
     SceneObject.FROZEN: "frozen",
     SceneObject.ATTACHED: "held",
     SceneObject.LOST: "lost",
-}
-_STATE_COLOURS = {
-    SceneObject.STALE: (140, 140, 140),
-    SceneObject.FROZEN: (115, 190, 255),
-    SceneObject.ATTACHED: (255, 153, 26),
-    SceneObject.LOST: (150, 50, 50),
-}
-"""As in RViz; a tracked object has its own colour."""
-_PART_KINDS: dict[int, PartKind] = {
-    SolidPrimitive.SPHERE: "sphere",
-    SolidPrimitive.CYLINDER: "cylinder",
-    SolidPrimitive.CONE: "cone",
 }
 _KINDS = {
     "move": DisturbWorld.Request.MOVE,
@@ -158,38 +129,7 @@ def believed_objects(message: SceneObjectArray) -> dict[str, BelievedObject]:
     }
 
 
-def shown_objects(
-    message: SceneObjectArray, containers: Mapping[str, tuple[float, float]]
-) -> dict[str, ShownObject]:
-    """The objects of a snapshot as the viewer draws them.
-
-    Args:
-        message: the snapshot.
-        containers: names of those that are open boxes, with thickness of walls and floor [m].
-    """
-    return {item.name: _shown_object(item, containers.get(item.name)) for item in message.objects}
-
-
-def _shown_object(item: SceneObject, hollow: tuple[float, float] | None) -> ShownObject:
-    place, turn, colour = item.pose.position, item.pose.orientation, item.color
-    own = (round(255 * colour.r), round(255 * colour.g), round(255 * colour.b))
-    size = _edges(item)
-    parts: tuple[Part, ...] = (Part(kind=_PART_KINDS.get(item.shape.type, "box"), size=size),)
-    if hollow is not None and parts[0].kind == "box":
-        parts = open_box(size, wall=hollow[0], floor=hollow[1])
-    state = _OBJECT_STATES.get(item.state, "unknown")
-    return ShownObject(
-        parts=parts,
-        position=(place.x, place.y, place.z),
-        wxyz=(turn.w, turn.x, turn.y, turn.z),
-        colour=_STATE_COLOURS.get(item.state, own),
-        label=item.name if item.state == SceneObject.TRACKED else f"{item.name} ({state})",
-        height=0.7 * size[2],
-        solid=item.kind in ("", "detected"),
-    )
-
-
-def _edges(item: SceneObject) -> Vector:
+def _edges(item: SceneObject) -> tuple[float, float, float]:
     """Edges of the box around an object's shape [m]; small where it has none."""
     return box_edges(item) or (0.03, 0.03, 0.03)
 
@@ -204,23 +144,6 @@ def box_edges(item: SceneObject) -> tuple[float, float, float] | None:
     return (sizes[0], sizes[1], sizes[2]) if len(sizes) >= 3 else None
 
 
-def ground_map_of(message: OccupancyGrid) -> GroundMap:
-    """A map as the viewer draws it."""
-    info = message.info
-    return ground_map(
-        message.data,
-        columns=info.width,
-        resolution=info.resolution,
-        origin=(info.origin.position.x, info.origin.position.y),
-    )
-
-
-def path_points(message: Path) -> NDArray[np.float64]:
-    """Points of a path on the ground [m], shape (n, 3); a little above it, so that it is seen."""
-    places = (pose.pose.position for pose in message.poses)
-    return np.array([[place.x, place.y, 0.05] for place in places]).reshape(-1, 3)
-
-
 def path_marker(places: NDArray[np.float64], frame: str, name: str) -> MarkerArray:
     """A line through places (n, 3) [m]; without any, the order to remove the one of that name."""
     line = Marker(ns=name, type=Marker.LINE_STRIP, action=Marker.DELETE)
@@ -230,14 +153,6 @@ def path_marker(places: NDArray[np.float64], frame: str, name: str) -> MarkerArr
         line.color.r, line.color.g, line.color.b, line.color.a = 0.75, 0.35, 0.95, 0.8
         line.points = [Point(x=float(x), y=float(y), z=float(z)) for x, y, z in places]
     return MarkerArray(markers=[line])
-
-
-def line_points(message: MarkerArray) -> NDArray[np.float64]:
-    """Points of the first line strip [m], shape (n, 3); none when there is none."""
-    for marker in message.markers:
-        if marker.type == Marker.LINE_STRIP and marker.action == Marker.ADD:
-            return np.array([[p.x, p.y, p.z] for p in marker.points]).reshape(-1, 3)
-    return np.empty((0, 3))
 
 
 def stamp(message: SceneObjectArray) -> float:

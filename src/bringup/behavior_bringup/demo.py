@@ -32,7 +32,6 @@ class DemoOptions:
     seed: int
     cameras: bool
     """Perceive through simulated cameras."""
-    viewer: bool
     console: bool
     base: Path
     """Folder and name of the pictures, without suffix."""
@@ -52,7 +51,6 @@ def run_demo(job: Job, options: DemoOptions, console: Console) -> bool:
         "speed": options.speed,
         "seed": options.seed,
         "headless": True,
-        "viewer": options.viewer,
         "console": options.console,
         "recording": str(recording.resolve()),
     }
@@ -71,7 +69,7 @@ def run_demo(job: Job, options: DemoOptions, console: Console) -> bool:
         state = stack.state()
         for line in watching_lines(stack, state) if state else ():
             say(line, console)
-        if not (options.viewer or options.console):
+        if not options.console:
             say("Look on in the browser: 'behavior demo --console'.", console)
         trial = job.demonstration(client)
         try:

@@ -11,6 +11,7 @@ from behavior_bringup import argument_types, completion, job_verbs
 from behavior_bringup.options import (
     add_cameras,
     add_connection,
+    add_console,
     add_namespace,
     add_seed,
     add_speed,
@@ -82,8 +83,7 @@ def _add_demo(subparsers: Any) -> None:
     add_speed(demo, default=job_verbs.WATCHABLE, of_job=True)
     add_seed(demo)
     add_cameras(demo)
-    demo.add_argument("--viewer", action="store_true", help="serve a view for the browser")
-    demo.add_argument("--console", action="store_true", help="serve the operator console")
+    add_console(demo)
     demo.add_argument(
         "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for pictures (out)"
     )

@@ -55,7 +55,6 @@ def demo(options: argparse.Namespace) -> int:
         speed=options.speed,
         seed=options.seed,
         cameras=options.cameras,
-        viewer=options.viewer,
         console=options.console,
         base=options.out / name.rpartition("/")[2],
     )

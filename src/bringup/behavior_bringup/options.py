@@ -66,6 +66,13 @@ def add_speed(parser: argparse.ArgumentParser, *, default: float, of_job: bool =
     )
 
 
+def add_console(parser: argparse._ActionsContainer) -> None:
+    """`--console`; `--viewer` is what it was called when the page only showed the robot."""
+    parser.add_argument(
+        "--console", "--viewer", action="store_true", help="serve the operator console"
+    )
+
+
 def add_cameras(parser: argparse.ArgumentParser) -> None:
     """`--cameras`."""
     parser.add_argument(

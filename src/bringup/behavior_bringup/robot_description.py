@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot as one URDF text that other programs can show: RViz, the viewer."""
+"""The robot as one URDF text that other programs can show, such as RViz."""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ from pathlib import Path
 import psutil
 import yaml
 
-from behavior_bringup import viewer_access
 from behavior_bringup.description import (
     Process,
     Readiness,
@@ -176,7 +175,6 @@ def _own_files(description: StackDescription, log_dir: Path) -> dict[str, Scalar
         "journal": "missions.journal",
         # What the executor's nodes are: `behavior mission list` looks there.
         "tree_nodes": TREE_NODES,
-        "viewer_address": viewer_access.ADDRESS_FILE,
         "console_address": CONSOLE_ADDRESS,
     }
     return {key: str(log_dir / name) for key, name in files.items() if key in description.arguments}

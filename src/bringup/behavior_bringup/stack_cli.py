@@ -10,6 +10,7 @@ from behavior_bringup import argument_types, completion, stack_verbs
 from behavior_bringup.log_files import logs
 from behavior_bringup.options import (
     add_cameras,
+    add_console,
     add_json,
     add_seed,
     add_speed,
@@ -69,14 +70,13 @@ def _add_up(subparsers: Any) -> None:
         help="further arguments of the stack, see the head of its file in config/stacks",
     )
     screen = up.add_mutually_exclusive_group()
-    screen.add_argument("--viewer", action="store_true", help="serve a view for the browser")
-    screen.add_argument("--console", action="store_true", help="serve the operator console")
+    add_console(screen)
     screen.add_argument("--headless", action="store_true", help="open no window at all")
     up.add_argument(
         "--port",
         type=argument_types.port,
         metavar="N",
-        help="port of the viewer (8080) or of the console (8090)",
+        help="port of the console (8090, or the next free one)",
     )
     add_speed(up, default=1.0)
     add_seed(up)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import socket
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -12,8 +11,8 @@ from pathlib import Path
 
 from behavior_bringup import stack as stacks
 from behavior_bringup.connection import EXECUTOR, enter
-from behavior_bringup.description import Scalar, argument_values, load_stack, stack_file
-from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.description import Scalar, load_stack, stack_file
+from behavior_bringup.errors import BringupError
 from behavior_bringup.judges import mission_of_world
 from behavior_bringup.log_files import Tail
 from behavior_bringup.offers import world_or_default
@@ -21,7 +20,7 @@ from behavior_bringup.paths import journal_file
 from behavior_bringup.stack import Stack, how_it_ended, not_up
 from behavior_bringup.state import DEFAULT_STACK, StackState, known_stacks
 from behavior_bringup.terminal import print_json, say, sentence, show_table
-from behavior_bringup.watching import known_pages, watching_lines
+from behavior_bringup.watching import console_line, watching_lines
 
 
 def up(options: argparse.Namespace) -> int:
@@ -34,23 +33,18 @@ def up(options: argparse.Namespace) -> int:
         "world": options.world,
         "speed": options.speed,
         "seed": options.seed,
-        "viewer": options.viewer,
         "headless": options.headless,
     }
     if options.console:  # not every stack has one
         arguments["console"] = True
     if options.port is not None:
-        arguments["console_port" if options.console else "viewer_port"] = options.port
+        arguments["console_port"] = options.port
     if options.cameras:  # not every stack has them
         arguments["cameras"] = True
     description = load_stack(stack_file(options.world))
     if "journal" in description.arguments:
         arguments["journal"] = str(journal_file(stack.name, options.world))
     arguments.update(options.arguments)
-    if options.viewer:
-        if "viewer" not in description.processes:
-            raise UsageError(f"The stack of '{options.world}' has no viewer: leave --viewer away")
-        _check_port(int(argument_values(description, arguments)["viewer_port"]))
     begin = time.monotonic()
     bring_up(
         stack,
@@ -104,7 +98,7 @@ def status(options: argparse.Namespace) -> int:
         say(not_up(options.stack or ""))
     for name, state in found.items():
         say(f"Stack '{name}': world {state.world}, {where(state)}, logs in {state.log_dir}")
-        for line in known_pages(state):
+        if "console" in state.processes and (line := console_line(state)):
             say(line)
         show_table(("process", "pid", "state", "restarts"), _process_rows(state))
     return 0
@@ -136,17 +130,6 @@ def where(state: StackState) -> str:
     """The ROS domain of a stack, and the namespace if it has one."""
     namespace = f", namespace {state.namespace}" if state.namespace else ""
     return f"ROS domain {state.domain}{namespace}"
-
-
-def _check_port(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise BringupError(
-                f"The viewer's port {port} is taken: choose another one with --port"
-            ) from error
 
 
 def _foreground(stack: Stack, state: StackState) -> int:

@@ -8,7 +8,6 @@ import importlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -49,8 +48,8 @@ def test_help_is_friendly(arguments: list[str], capsys: pytest.CaptureFixture[st
         (["up", "--speed", "-1"], "must be a number of 0 or more, not '-1'"),
         (["up", "--speed", "nan"], "must be a number of 0 or more"),
         (["up", "--seed", "1.5"], "must be a whole number of 0 or more, not '1.5'"),
+        (["up", "--console", "--headless"], "not allowed with argument"),
         (["up", "--viewer", "--headless"], "not allowed with argument"),
-        (["up", "--viewer", "--console"], "not allowed with argument"),
         (["up", "--port", "99999"], "must be a port"),
         (["up", "mqtt=localhost"], "must look like NAME:=VALUE, not 'mqtt=localhost'"),
         (["up", "mqttt:=localhost"], "mqttt"),
@@ -114,15 +113,6 @@ def test_without_a_stack_down_and_status_say_so(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.strip() == "{}"
     assert main(["kill", "skills"]) == 1
     assert "No stack is up" in capsys.readouterr().err
-
-
-def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        assert main(["up", "--viewer", "--port", str(port)]) == 1
-    assert f"port {port} is taken" in capsys.readouterr().err
 
 
 def test_down_and_status_do_not_wait_for_ros() -> None:

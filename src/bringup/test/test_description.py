@@ -15,14 +15,14 @@ description: a test
 arguments:
   speed: {default: 1.0}
   seed: {default: 3}
-  viewer: {default: false}
+  console: {default: false}
 processes:
   one:
     nodes:
       first: {node: "a.b:C", parameters: {speed: "${speed}", text: "s${seed}", list: ["${seed}"]}}
       second: {node: "a.b:D", only_if: distribution}
   two:
-    when: viewer
+    when: console
     nodes:
       third: {node: "a.b:E"}
   three:
@@ -41,9 +41,9 @@ def test_the_shipped_stacks_are_valid() -> None:
     folder = stack_file("block_stacking").parent
     for file in folder.glob("*.yaml"):
         stack = load_stack(file)
-        names = [p.name for p in resolve(stack, environment="pip", arguments={"viewer": True})]
+        names = [p.name for p in resolve(stack, environment="pip", arguments={"console": True})]
         assert ("simulation" in names) == (file.stem != "nav2")
-        assert ("viewer" in names) == ("viewer" in stack.processes)
+        assert ("console" in names) == ("console" in stack.processes)
         assert "rviz" not in names
 
 
@@ -127,7 +127,7 @@ def test_such_parameters_reach_the_node(tmp_path: Path) -> None:
 
 def test_conditions_choose_processes_and_nodes(tmp_path: Path) -> None:
     stack = load_stack(written(tmp_path, GOOD))
-    processes = resolve(stack, environment="distribution", arguments={"viewer": "true"})
+    processes = resolve(stack, environment="distribution", arguments={"console": "true"})
     assert [process.name for process in processes] == ["one", "two", "three"]
     assert [node.name for node in processes[0].nodes] == ["first", "second"]
     assert processes[2].program is not None
@@ -142,12 +142,12 @@ def test_conditions_choose_processes_and_nodes(tmp_path: Path) -> None:
         ("description: x", ["processes", "required"]),
         (GOOD.replace('"a.b:C"', '"a.b.C"'), ["processes.one.nodes.first.node"]),
         (GOOD.replace("${speed}", "${spede}"), ["processes.one.nodes.first.parameters", "spede"]),
-        (GOOD.replace("when: viewer", "when: viewr"), ["viewr", "known: speed, seed, viewer"]),
+        (GOOD.replace("when: console", "when: consol"), ["consol", "known: speed, seed, console"]),
         (
             GOOD.replace("only_if: distribution\n    program", "only_if: moon\n    program"),
             ["only_if"],
         ),
-        (GOOD.replace("    when: viewer\n", "    colour: red\n"), ["processes.two.colour"]),
+        (GOOD.replace("    when: console\n", "    colour: red\n"), ["processes.two.colour"]),
         (MANAGED.replace("planner: {p", "behavior_executor: {p"), ["given in two places"]),
         (GOOD + "  four: {}\n", ["processes.four", "either nodes or a program"]),
     ],
@@ -166,8 +166,8 @@ def test_unknown_arguments_and_wrong_types_are_refused(tmp_path: Path) -> None:
         argument_values(stack, {"sped": 1.0})
     with pytest.raises(UsageError, match="'seed' must be of type int"):
         argument_values(stack, {"seed": "x"})
-    with pytest.raises(UsageError, match="'viewer' must be of type bool"):
-        argument_values(stack, {"viewer": "perhaps"})
+    with pytest.raises(UsageError, match="'console' must be of type bool"):
+        argument_values(stack, {"console": "perhaps"})
 
 
 @pytest.mark.parametrize("world", ["nowhere", "../robots/panda"])

@@ -153,7 +153,7 @@ def test_processes_take_part_as_themselves(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def block_world() -> list[Process]:
-    arguments = {"headless": True, "viewer": True, "console": True}
+    arguments = {"headless": True, "console": True}
     description = load_stack(stack_file("block_stacking"))
     return resolve(description, environment="pip", arguments=arguments)
 
@@ -177,7 +177,7 @@ def observer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], RosNode]]
 
 def test_what_runs_is_allowed(observer: Callable[[], RosNode]) -> None:
     processes = block_world()
-    arguments = {"headless": True, "viewer": True, "console": True, "speed": 4.0}
+    arguments = {"headless": True, "console": True, "speed": 4.0}
     with temporary_stack(Stack("policies"), world="block_stacking", arguments=arguments) as (
         client,
         _,

@@ -53,22 +53,6 @@ class Admission:
     host: str
     """The server's name and port, as the request has it."""
 
-    @property
-    def response_headers(self) -> dict[str, str]:
-        """Headers for the answer, which keep the page from other pages and from other servers."""
-        own = f"'self' ws://{self.host} wss://{self.host} data: blob:"
-        return {
-            "Content-Security-Policy": (
-                f"default-src {own} 'unsafe-inline' 'unsafe-eval';"
-                " frame-ancestors 'none'; object-src 'none'; base-uri 'none'; form-action 'none'"
-            ),
-            "Cross-Origin-Resource-Policy": "same-origin",
-            "Referrer-Policy": "no-referrer",
-            "X-Content-Type-Options": "nosniff",
-            "X-Frame-Options": "DENY",
-            "Cache-Control": "no-store",
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
 class WebAccess:

@@ -129,15 +129,6 @@ def test_two_tokens_are_refused() -> None:
     assert refusal("/?" + "&".join(["token=x"] * 60), HOST) == 400
 
 
-def test_answers_are_kept_from_other_pages() -> None:
-    headers = ACCESS.admit("/", [HOST]).response_headers
-    assert headers["X-Frame-Options"] == "DENY"
-    policy = headers["Content-Security-Policy"]
-    assert "frame-ancestors 'none'" in policy
-    assert "ws://localhost:8080" in policy
-    assert "*" not in policy
-
-
 def test_the_address_holds_the_token() -> None:
     access = WebAccess(token=new_token())
     url = access.url(8080)

@@ -21,13 +21,13 @@ from behavior_bringup.state import StackState
 
 _PATIENCE = 400.0
 """[s] The machine has the real stack to run, too; a process that ends is noticed at once."""
-_OWN = ("journal", "tree_nodes", "viewer_address", "memory")
+_OWN = ("journal", "tree_nodes", "console_address", "memory")
 """Arguments that name files of one stack."""
 _RECORDED = "recording"
 """Argument for the file that the simulation's motion is recorded to."""
 _FIXED: Mapping[str, Scalar] = {
     "headless": True,
-    "viewer": False,
+    "console": False,
     # What cameras see is computed from the truth anyway, at many times the cost.
     "cameras": False,
     "groot2_port": 0,

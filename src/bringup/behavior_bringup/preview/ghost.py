@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows the previewed path of the tool in the viewer and in RViz, on `preview/path`."""
+"""Shows the previewed path of the tool in the console and in RViz, on `preview/path`."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def generate(options: argparse.Namespace) -> int:
     domain = _domain()
     description = load_stack(stack_file(options.world))
     arguments: dict[str, Scalar] = {
-        name: True for name in ("headless", "viewer", "console") if name in description.arguments
+        name: True for name in ("headless", "console") if name in description.arguments
     }
     arguments |= {"world": options.world, **dict(options.arguments)}
     processes = resolve(description, environment=machine_kind(), arguments=arguments)

@@ -13,8 +13,14 @@ export interface Look {
   word: string;
 }
 
-/** A clear look for each state; what is derived from others is a room one sees through. */
-export function lookOf(object: SceneObject): Look {
+/** Seen through where something may be in it. */
+const CONTAINER_OPACITY = 0.35;
+
+/**
+ * A clear look for each state; what is derived from others is a room one sees through, and so is a
+ * container, so that it does not swallow what is in it.
+ */
+export function lookOf(object: SceneObject, container = false): Look {
   if (object.state === "lost")
     return { opacity: 0.12, dashed: true, edges: "failure", word: `lost${seen(object)}` };
   if (object.state === "stale")
@@ -24,12 +30,19 @@ export function lookOf(object: SceneObject): Look {
     return { opacity: 1, dashed: false, edges: "accent", word: `held by ${object.link}` };
   if (object.state === "frozen")
     return { opacity: 1, dashed: false, edges: "waiting", word: "frozen" };
-  return { opacity: object.color[3] ?? 1, dashed: false, edges: "strong", word: "" };
+  const opacity = container ? CONTAINER_OPACITY : (object.color[3] ?? 1);
+  return { opacity, dashed: false, edges: "strong", word: "" };
 }
 
 /** Whether an object is computed from others, as a place to approach is. */
 export function derived(object: SceneObject): boolean {
   return object.kind !== "detected" && object.kind !== "";
+}
+
+/** Names of the objects that others lie in: those whose interior is known. */
+export function containers(objects: Iterable<SceneObject>): Set<string> {
+  const rooms = [...objects].filter((object) => object.kind === "interior");
+  return new Set(rooms.flatMap((room) => room.sources));
 }
 
 /** For how long an object was not seen, in words that follow others; empty: it never was. */

@@ -51,6 +51,14 @@ describe("ObjectLayer", () => {
     expect(layer({ far: { ...RED, pose: [3, 0, 0, 0, 0, 0, 1] } }).pick(DOWN)).toBeNull();
   });
 
+  it("lets one see into containers", () => {
+    const room: SceneObject = { ...RED, kind: "interior", sources: ["tray"] };
+    const made = layer({ tray: RED, ball: RED, room });
+    const opacity = (name: string) => (parts(made, name).surface.material as { opacity: number }).opacity;
+    expect(opacity("tray")).toBeLessThan(0.5);
+    expect(opacity("ball")).toBe(1);
+  });
+
   it("shows states by edges: stale dashed and half clear, selected outlined", () => {
     const stale = layer({ red: { ...RED, state: "stale", seen: 4 } }, { selected: "red" });
     const { surface, edges, outline, ellipsoid } = parts(stale, "red");

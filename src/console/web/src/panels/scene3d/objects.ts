@@ -7,7 +7,7 @@ import type { CSS2DObject } from "three/addons/renderers/CSS2DRenderer.js";
 import type { SceneObject } from "../../store";
 import { matrixOf, type FrameTree } from "./frames";
 import { label } from "./label";
-import { derived, lookOf } from "./looks";
+import { containers, derived, lookOf, type Look } from "./looks";
 import type { Palette } from "./palette";
 import { geometryOf } from "./shapes";
 
@@ -47,12 +47,13 @@ export class ObjectLayer {
     options: ObjectOptions,
   ): void {
     for (const name of [...this.drawn.keys()]) if (!objects.has(name)) this.remove(name);
+    const hollow = containers(objects.values());
     for (const [name, object] of objects) {
       const drawn = this.at(name, object);
       matrixOf(object.pose)
         .premultiply(frames.matrix(object.frame))
         .decompose(drawn.group.position, drawn.group.quaternion, drawn.group.scale);
-      paint(drawn, object, palette, options, objects.size <= MOST_LABELS);
+      paint(drawn, object, lookOf(object, hollow.has(name)), palette, options, objects.size <= MOST_LABELS);
     }
   }
 
@@ -123,10 +124,10 @@ function make(name: string, object: SceneObject, shape: string): Drawn {
 }
 
 function paint(
-  drawn: Drawn, object: SceneObject, palette: Palette, options: ObjectOptions, few: boolean,
+  drawn: Drawn, object: SceneObject, look: Look, palette: Palette, options: ObjectOptions,
+  few: boolean,
 ): void {
   const name = drawn.surface.name;
-  const look = lookOf(object);
   const chosen = options.selected === name;
   const [r = 0.6, g = 0.6, b = 0.6] = object.color;
   const { material } = drawn.surface;
