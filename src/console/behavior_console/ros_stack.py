@@ -27,8 +27,7 @@ from behavior_console.forms import forms
 from behavior_console.operating import Said
 from behavior_console.orders import MissionOrder
 from behavior_console.reducers.mission import order_queue
-from behavior_executor import MissionCatalogue
-from behavior_executor.catalogue import EVERYTHING, catalogue_of
+from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, catalogue_of
 from behavior_ros import QOS_REQUESTS, End, GoalOutcome, remote_actions, upright_pose
 
 PATIENCE = 10.0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from behavior_console.forms import forms, problems_of
-from behavior_executor import MissionCatalogue
+from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.missions import MissionError
 
 DIG = """<!-- Dig holes. -->

@@ -5,27 +5,5 @@ The nodes are registered by `register_authoring_nodes`. See ``docs/authoring.md`
 """
 
 from behavior_tree.authoring.register import register_authoring_nodes
-from behavior_tree.nodes.authoring import (
-    Catch,
-    Checkpoint,
-    ConcurrentSequence,
-    Gosub,
-    Goto,
-    OnFailure,
-    Step,
-    Then,
-    Try,
-)
 
-__all__ = [
-    "Catch",
-    "Checkpoint",
-    "ConcurrentSequence",
-    "Gosub",
-    "Goto",
-    "OnFailure",
-    "Step",
-    "Then",
-    "Try",
-    "register_authoring_nodes",
-]
+__all__ = ["register_authoring_nodes"]
