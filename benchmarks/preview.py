@@ -25,6 +25,7 @@ from rich.console import Console
 
 from behavior_bringup.preview.agreement import farthest
 from behavior_bringup.preview.live_state import LiveState
+from behavior_bringup.preview.motions import handed_over
 from behavior_bringup.preview.report import Preview
 from behavior_bringup.preview.run import observed, preview_mission, run_for_real
 from behavior_bringup.session import bring_up
@@ -65,7 +66,8 @@ def measured(world: str, mission: str) -> dict[str, Any]:
         before = processor_times()
         warm = preview_mission(stack, mission)
         spent = {name: time - before[name] for name, time in processor_times().items()}
-        outcome = run_for_real(stack, warm, "", Console())
+        with handed_over(stack, warm.motions) as choices:
+            outcome = run_for_real(stack, warm, "", Console())
         end = observed(stack)
     finally:
         stop(stack)
@@ -83,6 +85,7 @@ def measured(world: str, mission: str) -> dict[str, Any]:
         "previewed duration [s]": [round(each.duration, 2) for each in (cold, warm)],
         "real duration [s]": round(outcome.duration, 2),
         "real by previewed duration [%]": round(100.0 * share, 1),
+        "motions": list(choices.lines()),
         "objects ended apart at most [mm]": round(1e3 * farthest(warm.end, end), 1),
         "joints ended apart at most [mrad, mm]": round(1e3 * joints_apart(warm.end, end), 1),
     }

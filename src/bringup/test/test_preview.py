@@ -101,6 +101,9 @@ def what_is_approved_is_run_as_previewed(tmp_path: Path) -> None:
     assert "stack_blocks would succeed" in out
     assert "Changed since" not in out
     assert re.search(r"It took [\d.]+ s; the preview [\d.]+ s", out), out
+    done = re.search(r"(\d+) of (\d+) planned motions were the previewed ones", out)
+    assert done, out
+    assert 2 * int(done[1]) >= int(done[2]) > 0, out
     assert copy_number() == warm, "the copy that is up is used again"
     row: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     assert not [note for note in row["notes"] if "copy" in note], row["notes"]

@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 import pytest
 from behavior_msgs.msg import SceneObject, SceneObjectArray
+from std_msgs.msg import String
 from visualization_msgs.msg import Marker
 
 from behavior_bringup.conversion import believed_objects, path_marker
@@ -25,6 +26,7 @@ from behavior_bringup.preview.agreement import agreement, farthest
 from behavior_bringup.preview.copy_stack import copy_of
 from behavior_bringup.preview.differences import Tolerances, differences
 from behavior_bringup.preview.live_state import BelievedObject, LiveState, Sight
+from behavior_bringup.preview.motions import Choices, PlannedMotions
 from behavior_bringup.preview.rehearsal import Stopwatch
 from behavior_bringup.preview.report import Preview
 from behavior_bringup.preview.setting import counterparts
@@ -63,6 +65,41 @@ def believed(
 
 def live(*objects: BelievedObject, **joints: float) -> LiveState:
     return LiveState(joints={**JOINTS, **joints}, objects={item.name: item for item in objects})
+
+
+# -- motions --------------------------------------------------------------------------------------
+
+
+def test_what_was_done_as_previewed_is_counted_and_the_rest_explained() -> None:
+    choices = Choices()
+    assert list(choices.lines()) == []
+    moved = "red is 23 mm from where it was previewed"
+    for as_previewed, why in [(True, ""), (False, moved), (False, moved), (False, "red is lost")]:
+        row = {"as_previewed": as_previewed, "why": why}
+        choices.take(String(data=json.dumps(row)))
+    assert list(choices.lines()) == [
+        "1 of 4 planned motions were the previewed ones.",
+        f"Planned anew 2 times: {moved}.",
+        "Planned anew: red is lost.",
+    ]
+
+
+def test_planned_motions_are_kept_in_a_file(tmp_path: Path) -> None:
+    class Client:
+        def listen(self, kind: type, topic: str, callback: object, qos: object) -> object:
+            assert (kind, topic) == (String, "motion/planned")
+            self.hear = callback
+            return lambda: None
+
+    client = Client()
+    planned = PlannedMotions(client)  # type: ignore[arg-type] # all that is asked of it
+    file = tmp_path / "motions.json"
+    assert planned.save(file) == 0
+    assert json.loads(file.read_text(encoding="utf-8")) == []
+    for text in ('{"a": 1}', '{"a": 2}'):
+        client.hear(String(data=text))  # type: ignore[operator]
+    assert planned.save(file) == 2
+    assert json.loads(file.read_text(encoding="utf-8")) == [{"a": 1}, {"a": 2}]
 
 
 # -- differences ----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 from behavior_console.channels import Channels
@@ -49,6 +50,10 @@ class Stack(Protocol):
 
     async def start(self, order: MissionOrder, action_id: str, policy: int, priority: int) -> Said:
         """Hand a mission in; the answer comes when it was accepted or refused."""
+        ...
+
+    def use_motions(self, motions: str, action_id: str) -> None:
+        """Have previewed motions, as `behavior preview` writes them, done until a mission ends."""
         ...
 
     async def preflight(self, order: MissionOrder) -> Said:
@@ -96,9 +101,16 @@ class _Operating:
         return await self._start(client, order, POLICIES[policy], priority)
 
     async def _start(
-        self, client: Client, order: MissionOrder, policy: int, priority: int = 0
+        self,
+        client: Client,
+        order: MissionOrder,
+        policy: int,
+        priority: int = 0,
+        motions: str = "",
     ) -> Answer:
         action_id = uuid.uuid4().hex[:12]
+        if motions:
+            self._stack.use_motions(motions, action_id)
         said = await self._stack.start(order, action_id, policy, priority)
         if said.ok:
             self._remember(action_id, client, order)
@@ -241,10 +253,19 @@ class _Operating:
                 " the same"
             )
         order = MissionOrder(row["mission"], row["parameters"])
-        answer = await self._start(client, order, POLICIES["queue"])
+        motions = await asyncio.to_thread(_text_of, row.get("motions", ""))
+        answer = await self._start(client, order, POLICIES["queue"], motions=motions)
         if answer.ok:
             self._previews.discard()
         return answer
+
+
+def _text_of(file: str) -> str:
+    """What stands in a file; nothing if it has gone."""
+    try:
+        return Path(file).read_text(encoding="utf-8") if file else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 MOVED = 0.01

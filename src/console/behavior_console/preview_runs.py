@@ -235,6 +235,7 @@ def _found_row(
         "touched": list(found.get("touched", [])),
         "clearance": found.get("clearance"),
         "notes": list(found.get("notes", [])),
+        "motions": str(found.get("motions", "")),
         "begin": _objects(begin),
         "end": _objects(end),
     }

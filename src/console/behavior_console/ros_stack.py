@@ -20,6 +20,7 @@ from behavior_msgs.srv import ControlRun, FreezeObjects, ListMissions, SetAutono
 from diagnostic_msgs.msg import KeyValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
+from std_msgs.msg import String
 
 from behavior_console.channels import Channels
 from behavior_console.commands import CommandError
@@ -28,7 +29,7 @@ from behavior_console.operating import Said
 from behavior_console.orders import MissionOrder
 from behavior_console.reducers.mission import order_queue
 from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, catalogue_of
-from behavior_ros import QOS_REQUESTS, End, GoalOutcome, remote_actions, upright_pose
+from behavior_ros import QOS_LATCHED, QOS_REQUESTS, End, GoalOutcome, remote_actions, upright_pose
 
 PATIENCE = 10.0
 """[s] wall time for an answer."""
@@ -37,6 +38,7 @@ _CONTROLS = {
     "resume": MissionAction.RESUME,
     "cancel": MissionAction.CANCEL,
 }
+_ENDED = (MissionFeedback.FINISHED, MissionFeedback.FAILED, MissionFeedback.CANCELED)
 _MOST_WAITING = 64
 _LOOK, _LOOK_AGAIN = 1.0, 10.0
 """[s] between two looks at the executor's missions, before there is an answer and afterwards."""
@@ -66,6 +68,9 @@ class RosStack:
         self._execute = remote_actions(node).action(ExecuteMission, "mission/execute")
         self._preflight = remote_actions(node).action(ExecuteMission, "mission/preflight")
         self._waiting: dict[str, Future[Said]] = {}
+        self._motions = node.create_publisher(String, "motion/previewed", QOS_LATCHED)
+        self._motions_of = ""
+        """The mission that previewed motions are done for."""
 
     # -- what `behavior_console.operating.Stack` asks for ------------------------------------------
 
@@ -84,6 +89,11 @@ class RosStack:
             return said
         finally:
             self._waiting.pop(action_id, None)
+
+    def use_motions(self, motions: str, action_id: str) -> None:
+        """Have previewed motions done until a mission ends."""
+        self._motions_of = action_id
+        self._motions.publish(String(data=motions))
 
     async def preflight(self, order: MissionOrder) -> Said:
         """Could it start now?"""
@@ -214,6 +224,8 @@ class RosStack:
         return Said(outcome.result.code == 0, str(outcome.result.message))
 
     def _take(self, message: MissionFeedback) -> None:
+        if self._motions_of and message.action_id == self._motions_of and message.state in _ENDED:
+            self.use_motions("", "")
         waiting = self._waiting.get(message.action_id)
         if waiting is None:
             return

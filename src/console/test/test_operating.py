@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +41,9 @@ class ScriptedStack:
     async def start(self, order, action_id, policy, priority):
         what = order.drives or (order.name, dict(order.parameters))
         return self._answer("start", *what, policy, priority)
+
+    def use_motions(self, motions, action_id):
+        self.asked.append(("motions", motions, bool(action_id)))
 
     async def preflight(self, order):
         return self._answer("preflight", order.name, dict(order.parameters))
@@ -236,6 +240,17 @@ PREVIEWED = {
     "parameters": {"depth": "1"},
     "begin": {"red": {"position": [0.0, 0.0, 0.0]}},
 }
+
+
+def test_the_motions_of_a_preview_are_handed_over_first(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "motions.json"
+    file.write_text("[1]", encoding="utf-8")
+    for row in ({**PREVIEWED, "motions": str(file)}, {**PREVIEWED, "motions": "/gone.json"}):
+        desk.previews.row = row
+        desk.channels.patch("objects", {"red": {"pose": [0.0, 0.005, 0.0, 0, 0, 0, 1]}})
+        assert desk.give("preview.approve").ok
+    started = ("start", "dig", {"depth": "1"}, 2, 0)
+    assert desk.stack.asked == [("motions", "[1]", True), started, started]
 
 
 def test_what_was_previewed_runs_as_it_was_previewed(desk: Desk) -> None:

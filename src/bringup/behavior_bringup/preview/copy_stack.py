@@ -59,6 +59,11 @@ class CopyStack:
         return self.stack.folder / "motion.npz"
 
     @property
+    def motions(self) -> Path:
+        """File for the motions that its skills planned in the last preview."""
+        return self.stack.folder / "motions.json"
+
+    @property
     def start_state(self) -> Path:
         """File for the state that its world is put into."""
         return self.stack.folder / "start.json"

@@ -17,6 +17,7 @@ from behavior_bringup.errors import BringupError
 from behavior_bringup.following import Ending, TookTooLong, follow
 from behavior_bringup.preview.copy_stack import CopyStack
 from behavior_bringup.preview.live_state import LiveState
+from behavior_bringup.preview.motions import PlannedMotions
 from behavior_bringup.preview.observer import Observer
 from behavior_bringup.preview.setting import CopySetter
 from behavior_bringup.preview.start_state import CopiedWorld
@@ -49,6 +50,8 @@ class Rehearsed:
     begun: float
     """[s] of the copy's time."""
     end: LiveState
+    motions: int
+    """How many were planned, which are in the copy's file."""
     notes: list[str]
     """What of the copy was not as in the real stack."""
 
@@ -73,7 +76,7 @@ def rehearse(
 ) -> Rehearsed:
     """Set the copy, run the mission there, and let time stand still again.
 
-    The motion is recorded in the copy's file.
+    The motion is recorded in the copy's file, and what the skills planned in another.
 
     Raises:
         BringupError: the copy breaks, or cannot be set.
@@ -92,14 +95,15 @@ def rehearse(
             _end_what_runs(client)
             notes = setter.set(rehearsal.live, rehearsal.world, str(copy.start_state))
             watch.lap("set")
-            begun = client.truth_time
+            begun, planned = client.truth_time, PlannedMotions(client)
             ending = _followed(client, rehearsal, display, check)
             watch.lap("run")
             rest(client)
-            end = observer.state()
+            planned.end()
+            motions, end = planned.save(copy.motions), observer.state()
             client.save_recording()
             watch.lap("rest")
-    return Rehearsed(ending=ending, begun=begun, end=end, notes=notes)
+    return Rehearsed(ending=ending, begun=begun, end=end, motions=motions, notes=notes)
 
 
 def rest(client: StackClient) -> None:

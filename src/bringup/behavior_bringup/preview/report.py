@@ -31,6 +31,10 @@ class Preview:
     motion: MotionSummary
     begun: float = 0.0
     """When the mission began, in the recording's time [s]."""
+    motions: Path | None = None
+    """File of the motions that were planned, until the next preview."""
+    planned: int = 0
+    """How many these are."""
     notes: list[str] = field(default_factory=list)
     """Where the copy differs from the real stack."""
     wall: Mapping[str, float] = field(default_factory=dict)
@@ -104,6 +108,8 @@ class Preview:
             },
             "begin": self.begin.row(),
             "end": self.end.row(),
+            "motions": str(self.motions) if self.motions else "",
+            "planned_motions": self.planned,
             "notes": self.notes,
             "wall_s": {name: round(seconds, 3) for name, seconds in self.wall.items()},
             "times_real_time": round(self.speed, 2),

@@ -112,6 +112,8 @@ def preview_mission(
         end=run.end,
         motion=motion,
         begun=run.begun,
+        motions=copy.motions,
+        planned=run.motions,
         notes=[
             *(["the robot was moving when it was copied"] if moving else []),
             *world.notes,

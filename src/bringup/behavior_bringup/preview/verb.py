@@ -90,9 +90,13 @@ def may_run(
 def execute(stack: Stack, found: Preview, options: argparse.Namespace, console: Console) -> int:
     """Run the mission for real, and tell where it went otherwise than previewed."""
     from behavior_bringup.preview.agreement import agreement
+    from behavior_bringup.preview.motions import handed_over
     from behavior_bringup.preview.run import observed, run_for_real
 
-    outcome = run_for_real(stack, found, options.namespace, console)
+    with handed_over(stack, found.motions, options.namespace) as choices:
+        outcome = run_for_real(stack, found, options.namespace, console)
+    for line in choices.lines():
+        say(line, console)
     end = observed(stack, options.namespace)
     for line in agreement(found, outcome.duration, end):
         say(line, console)

@@ -36,6 +36,11 @@ from behavior_motion.planning.goals import given_goal, goals_of_poses
 from behavior_motion.planning.lines import follow_lines
 from behavior_motion.planning.options import LIMIT_MARGIN, IkOptions, PlanOptions
 from behavior_motion.planning.planner import IkResult, Plan, PlanRequest, RequestKind
+from behavior_motion.planning.previewed import (
+    PlannedMotion,
+    PreviewedMotions,
+    planned_motion,
+)
 from behavior_motion.planning.query import (
     CHECK_STEP,
     PlanningFailed,
@@ -90,6 +95,10 @@ class EmbeddedPlanner:
         self.clock = clock
         self.route_finder: RouteFinder = routes
         """Searches the way between two joint vectors; another backend may put its own here."""
+        self.previewed: PreviewedMotions | None = None
+        """Motions to be done again instead of planning, where nothing has changed."""
+        self.on_planned: Callable[[PlannedMotion], None] | None = None
+        """Given every motion that is planned, in the thread that plans."""
         self._lock = threading.RLock()
         self._world_cache: CollisionWorld | None = None
         self._ik_cache: dict[tuple[str, float], InverseKinematics] = {}
@@ -274,10 +283,18 @@ class EmbeddedPlanner:
                     route_finder=self.route_finder,
                     clock=self.clock,
                 )
-                plan = self._plan(query, request)
+                plan = self._planned_or_previewed(query, request)
             except PlanningFailed as failure:
                 return failure.plan(self._robot.dof, self.clock() - began)
+        if self.on_planned is not None and (motion := planned_motion(query, request, plan)):
+            self.on_planned(motion)
         return replace(plan, request=replace(request, options=query.settled_options()))
+
+    def _planned_or_previewed(self, query: Query, request: PlanRequest) -> Plan:
+        previewed, ik = self.previewed, self._ik(request.frame)
+        if previewed is None:
+            return self._plan(query, request)
+        return previewed.answer(query, ik, request, lambda: self._plan(query, request))
 
     def _plan(self, query: Query, request: PlanRequest) -> Plan:
         ik, targets = self._ik(request.frame), list(request.targets)

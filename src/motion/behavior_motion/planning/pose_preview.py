@@ -65,8 +65,8 @@ def preview_pose(
         MotionError: As :meth:`MotionPlanner.plan_to_pose` does.
     """
     positive("within", within)
-    # A request ends within twice its planning time.
-    options = replace(options or PlanOptions(), allowed_planning_time=0.5 * within)
+    # A request ends within twice its planning time, but for a step that is not broken off.
+    options = replace(options or PlanOptions(), allowed_planning_time=0.45 * within)
     plan = planner.plan_to_pose(start, goals, frame=frame, options=options)
     if plan.trajectory is None:
         return PosePreview(

@@ -54,6 +54,7 @@ from behavior_skills.node import conversion
 from behavior_skills.node.controllers import ArmClient, DriverStates, RobotState, WatchedStream
 from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
 from behavior_skills.node.listener import GoalListener
+from behavior_skills.node.previewed_motions import MotionExchange
 from behavior_skills.node.robot_file import GROUP, ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer, skill_servers
@@ -118,6 +119,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._state = RobotState(self, self._robot, other_joints=others)
         self._world = PlanningWorld(planner, values["ground"], lambda: self._state.others.positions)
         self._world.warm_up()
+        MotionExchange(self, planner)
         self._hand = Hand()
         self._arm_lock = threading.Lock()
         self._newest: GoalContext | None = None

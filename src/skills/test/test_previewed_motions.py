@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planned motions on their way out of a node, and previewed ones on their way in; without ROS."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+String = pytest.importorskip("std_msgs.msg").String
+
+from behavior_skills.node.previewed_motions import (  # noqa: E402
+    CHOICES,
+    LONGEST,
+    PLANNED,
+    PREVIEWED,
+    MotionExchange,
+)
+
+
+class FakeNode:
+    """Keeps what is published by topic, does tasks at once, and logs to lists."""
+
+    def __init__(self):
+        self.sent = {PLANNED: [], CHOICES: []}
+        self.listeners = 0
+        self.heard = {}
+        self.infos, self.errors = [], []
+        self.executor = SimpleNamespace(create_task=lambda task: task())
+
+    def create_publisher(self, kind, topic, qos):
+        return SimpleNamespace(
+            publish=lambda message: self.sent[topic].append(json.loads(message.data)),
+            get_subscription_count=lambda: self.listeners,
+        )
+
+    def create_subscription(self, kind, topic, callback, qos):
+        self.heard[topic] = lambda text: callback(String(data=text))
+
+    def get_logger(self):
+        return SimpleNamespace(info=self.infos.append, error=self.errors.append)
+
+
+@pytest.fixture
+def exchange(planner):
+    planner.scene.clear()
+    node = FakeNode()
+    MotionExchange(node, planner)
+
+    def move(shift=0.3):
+        home = np.array(planner.robot.named["home"])
+        goal = home.copy()
+        goal[0] += shift
+        return planner.plan_to_joints(home, goal)
+
+    yield SimpleNamespace(node=node, move=move, planner=planner, give=node.heard[PREVIEWED])
+    planner.previewed = planner.on_planned = None
+
+
+def test_motions_are_told_to_who_listens_and_done_again(exchange):
+    node = exchange.node
+    assert exchange.move().ok
+    assert node.sent[PLANNED] == []
+    node.listeners = 1
+    exchange.move()
+    assert len(node.sent[PLANNED]) == 1
+    node.listeners = 0
+    exchange.give(json.dumps(node.sent[PLANNED]))
+    assert exchange.move().ok
+    assert exchange.move(-0.5).ok
+    first, second = node.sent[CHOICES]
+    assert first == {"as_previewed": True, "why": ""}
+    assert not second["as_previewed"]
+    assert "at the goal a joint is 0.800" in second["why"]
+    assert node.infos == [f"planned anew: {second['why']}"]
+    exchange.give("")
+    assert exchange.move().ok
+    assert len(node.sent[CHOICES]) == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "{}", "[3]", '[{"kind": "dance"}]', " " * (LONGEST + 1), '"motions"']
+)
+def test_what_is_no_list_of_motions_is_refused_and_planned_as_ever(exchange, text):
+    exchange.give(text)
+    assert exchange.move().ok
+    (error,) = exchange.node.errors
+    assert "motion/previewed is not as 'behavior preview' writes it" in error
+
+
+def test_another_robots_motions_fit_nothing(exchange):
+    exchange.node.listeners = 1
+    exchange.move()
+    (row,) = exchange.node.sent[PLANNED]
+    row["joint_names"] = [f"other_{name}" for name in row["joint_names"]]
+    exchange.give(json.dumps([row]))
+    assert exchange.move().ok
+    assert [each["why"] for each in exchange.node.sent[CHOICES]] == [
+        "such a motion was not previewed"
+    ]
+    assert exchange.node.errors == []
+
+
+def test_a_planner_of_another_kind_takes_no_part():
+    node = FakeNode()
+    MotionExchange(node, object())
+    assert node.heard == {}
