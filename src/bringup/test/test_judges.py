@@ -11,6 +11,7 @@ from behavior_bringup.judges import job_named, known_jobs, mission_of_world
 def test_every_tree_that_runs_on_its_own_in_a_simulated_world_has_a_judge() -> None:
     assert set(known_jobs()) == {
         "decider_stack_blocks",
+        "fetch_through_doors",
         "insert_shelf",
         "navigation",
         "open_door",
@@ -22,7 +23,9 @@ def test_every_tree_that_runs_on_its_own_in_a_simulated_world_has_a_judge() -> N
     }
 
 
-@pytest.mark.parametrize("name", ["open_door", "insert_shelf", "pass_door", "sort_balls"])
+@pytest.mark.parametrize(
+    "name", ["open_door", "insert_shelf", "pass_door", "fetch_through_doors", "sort_balls"]
+)
 def test_each_mission_has_its_world(name: str) -> None:
     job = job_named(name)
     assert job.name == name
@@ -33,6 +36,6 @@ def test_each_mission_has_its_world(name: str) -> None:
 
 
 def test_what_has_no_judge_is_answered_with_what_has() -> None:
-    listed = "choose one of decider_stack_blocks, insert_shelf, navigation, open_door"
+    listed = "choose one of decider_stack_blocks, fetch_through_doors, insert_shelf, nav"
     with pytest.raises(UsageError, match=listed):
         job_named("model")

@@ -31,6 +31,7 @@ def factory(everything: BehaviorTreeFactory) -> BehaviorTreeFactory:
 def test_all_missions_load_with_their_default_parameters(factory: BehaviorTreeFactory) -> None:
     assert MISSIONS.names() == [
         "decider_stack_blocks",
+        "fetch_through_doors",
         "follow_object",
         "insert_shelf",
         "load_map",

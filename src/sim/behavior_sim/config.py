@@ -191,6 +191,8 @@ class Placement:
     region: Mapping[str, Vector] | None = None
     clearance: float = 0.1
     """[m] between centres; only with `region`."""
+    height: float = 0.0
+    """[m] above the ground of what it stands on, as a table; not with `above`."""
     yaw: float | Vector = 0.0
     """Angle, or interval to draw from [rad]."""
 

@@ -83,7 +83,7 @@ def draw_layout(config: WorldConfig, name: str, rng: np.random.Generator) -> dic
                 xy = np.array(placement.position) + rng.uniform(-1, 1, 2) * placement.jitter
             else:
                 xy = _draw_region(placement, [pose[:2, 3] for pose in poses.values()], rng)
-            poses[key] = pose_of([xy[0], xy[1], config.ground + half], yaw)
+            poses[key] = pose_of([xy[0], xy[1], config.ground + placement.height + half], yaw)
     return poses
 
 

@@ -10,9 +10,11 @@ from functools import partial
 
 from behavior_jobs.judges.door_accidents import (
     ACCIDENTS,
+    DOOR,
     LEVER,
     PANEL,
     POST,
+    Door,
     DoorAccidents,
     angle,
     aside,
@@ -27,13 +29,14 @@ CLEAR = 0.4
 """[m] of the robot's middle from the door's plane: then nothing of it stands in the doorway."""
 
 
-def beyond(objects: Objects) -> float:
+def beyond(objects: Objects, door: Door = DOOR) -> float:
     """How far the robot is on the other side than the lever [m]."""
-    post = objects[POST]
-    shut = objects[PANEL].rotation @ post.rotation.T  # from the shut leaf to where it is now
-    hinge = objects[PANEL].position - objects[PANEL].rotation[:, 0] * 0.5 * objects[PANEL].size[0]
-    lever = hinge + shut.T @ (objects[LEVER].position - hinge)
-    return -math.copysign(1.0, aside(objects, lever)) * aside(objects, objects[ROBOT].position)
+    panel, post = objects[door.panel], objects[door.post]
+    shut = panel.rotation @ post.rotation.T  # from the shut leaf to where it is now
+    hinge = panel.position - panel.rotation[:, 0] * 0.5 * panel.size[0]
+    lever = hinge + shut.T @ (objects[door.lever].position - hinge)
+    side = -math.copysign(1.0, aside(objects, lever, door))
+    return side * aside(objects, objects[ROBOT].position, door)
 
 
 def summary(objects: Objects) -> str:
@@ -45,17 +48,17 @@ def summary(objects: Objects) -> str:
     return f"door {math.degrees(angle(objects)):.0f} degrees open, robot {abs(side):.1f} m {where}"
 
 
-def judge(objects: Objects) -> Verdict:
+def judge(objects: Objects, door: Door = DOOR) -> Verdict:
     """Whether the robot is through, and the door shut."""
-    missing = [name for name in (PANEL, LEVER, POST, ROBOT) if name not in objects]
+    missing = [n for n in (door.panel, door.lever, door.post, ROBOT) if n not in objects]
     if missing:
         return Verdict(False, f"{missing[0]} is not in the world")
-    side, opened = beyond(objects), angle(objects)
+    side, opened = beyond(objects, door), angle(objects, door)
     if side < CLEAR:
         return Verdict(False, f"the robot is {side:.2f} m beyond the door, not {CLEAR} m")
     if opened > SHUT:
         return Verdict(False, f"the door is {math.degrees(opened):.1f} degrees open")
-    if max(objects[PANEL].speed, objects[ROBOT].speed) > AT_REST:
+    if max(objects[door.panel].speed, objects[ROBOT].speed) > AT_REST:
         return Verdict(False, "the door or the robot still moves")
     return Verdict(True, f"the robot is {side:.1f} m beyond the door, which is shut")
 

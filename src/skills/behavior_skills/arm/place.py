@@ -138,7 +138,7 @@ class PlaceSkill(Placing[PlaceWay]):
                 f"'{name}' stands where '{obj.name}' is to be put. Clear the place or choose "
                 "another one.",
             )
-        top, support = support_height(target, radius, others, self.world.ground)
+        top, support = support_height(target, radius, others, self.world.ground_height())
         gap = float(target[2, 3]) - half_height - top
         if abs(gap) > self.parameters.support_tolerance:
             below = f"'{support}'" if support else "the ground"

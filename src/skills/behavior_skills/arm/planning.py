@@ -112,7 +112,7 @@ class PlanningWorld:
             other_joints: where the joints of the robot's other groups are [rad, m].
         """
         self.planner = planner
-        self.ground = ground
+        self._ground = ground
         self._other_joints = other_joints
         robot = planner.robot
         surface = np.eye(4)
@@ -128,9 +128,18 @@ class PlanningWorld:
             return
         joints = self._other_joints()
         place_other_links(scene, joints)
-        surface = others.base_T_root(joints)
-        surface[:3, 3] += self.ground * surface[:3, 2]
-        scene.move_object(GROUND, surface)
+        scene.move_object(GROUND, self._surface(joints))
+
+    def _surface(self, joints: Mapping[str, float]) -> Array:
+        """base_T_surface of the ground, where the robot's other joints are as given."""
+        others = self.planner.robot.others
+        surface = np.eye(4) if others is None else others.base_T_root(joints)
+        surface[:3, 3] += self._ground * surface[:3, 2]
+        return surface
+
+    def ground_height(self) -> float:
+        """Height of the ground in the base frame [m]: of a group, below what carries it now."""
+        return float(self._surface(self._other_joints())[2, 3])
 
     def warm_up(self) -> None:
         """Plan something once: the first plan loads and compiles what later ones use."""
