@@ -92,13 +92,10 @@ def follow(
             check()
         if silence.too_long:
             raise BringupError(f"The executor has said nothing about the mission for {SILENCE:g} s")
-        elapsed = feedback.elapsed if feedback else 0.0
         if timeout is not None and wall - begin > timeout:
-            _give_up(client, f"The mission did not end within {timeout:g} s")
-        if simulated_limit is not None and elapsed > simulated_limit:
-            _give_up(
-                client, f"The mission did not end within {simulated_limit:g} s of simulated time"
-            )
+            _give_up(client, f"{timeout:g} s")
+        if simulated_limit is not None and feedback and feedback.elapsed > simulated_limit:
+            _give_up(client, f"{simulated_limit:g} s of simulated time")
     feedback = client.feedback(action_id)
     assert feedback is not None
     wall = time.monotonic() - begin
@@ -107,6 +104,6 @@ def follow(
     return Ending(state=feedback.state, text=feedback.text, simulated=feedback.elapsed, wall=wall)
 
 
-def _give_up(client: StackClient, reason: str) -> None:
+def _give_up(client: StackClient, limit: str) -> None:
     client.cancel()
-    raise TookTooLong(f"{reason}; it was cancelled")
+    raise TookTooLong(f"The mission did not end within {limit}; it was cancelled")

@@ -236,19 +236,18 @@ def checked_detections(
         poses = np.empty((count, 4, 4))
         poses[:] = world_T_frame @ _pose_matrices(position, quaternion / norm[:, None])
         turned = _rotated(covariance, world_T_frame[:, :3, :3])
-        checks = (
-            (Defect.NO_CLASS, np.array([not _is_name(name) for name in class_ids], dtype=bool)),
-            (Defect.NOT_FINITE, ~np.isfinite(numbers).all(axis=1)),
-            (Defect.UNKNOWN_FRAME, ~np.isfinite(world_T_frame).all(axis=(1, 2))),
-            (Defect.TOO_FAR, ~(np.abs(poses[:, :3, 3]).max(axis=1, initial=0.0) <= FARTHEST)),
-            (Defect.BAD_QUATERNION, ~(np.abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE)),
-            (Defect.BAD_SIZE, ~((size >= 0.0) & (size <= FARTHEST)).all(axis=1)),
-            (Defect.BAD_COVARIANCE, bad_covariance),
-        )
-    defects: list[Defect | None] = [None] * count
-    for defect, bad in reversed(checks):  # the first of the list is told
-        for index in np.flatnonzero(bad):
-            defects[index] = defect
+    defects = _first_of(
+        {
+            Defect.NO_CLASS: np.array([not _is_name(name) for name in class_ids], dtype=bool),
+            Defect.NOT_FINITE: ~np.isfinite(numbers).all(axis=1),
+            Defect.UNKNOWN_FRAME: ~np.isfinite(world_T_frame).all(axis=(1, 2)),
+            Defect.TOO_FAR: ~(np.abs(poses[:, :3, 3]).max(axis=1, initial=0.0) <= FARTHEST),
+            Defect.BAD_QUATERNION: ~(np.abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE),
+            Defect.BAD_SIZE: ~((size >= 0.0) & (size <= FARTHEST)).all(axis=1),
+            Defect.BAD_COVARIANCE: bad_covariance,
+        },
+        count,
+    )
     poses.flags.writeable = False
     found: list[Detection | Defect] = []
     rows = zip(numbers[:, 0].tolist(), np.clip(numbers[:, 1], 0.0, 1.0).tolist(), strict=True)
@@ -272,6 +271,15 @@ def checked_detections(
             )
         )
     return found
+
+
+def _first_of(found: dict[Defect, Any], count: int) -> list[Defect | None]:
+    """The first defect that each of `count` entries has; `found` has a mask for each."""
+    defects: list[Defect | None] = [None] * count
+    for defect, bad in reversed(found.items()):
+        for index in np.flatnonzero(bad):
+            defects[index] = defect
+    return defects
 
 
 def _rows(values: Sequence[Any], count: int, width: int) -> Array:
