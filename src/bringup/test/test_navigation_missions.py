@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from behavior_bringup.client import new_context
@@ -27,13 +28,15 @@ from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
 from behavior_executor.missions import Code
 from behavior_navigation.rules.polyline import Polyline
-from behavior_ros import QOS_LATCHED, QOS_SENSOR
+from behavior_ros import QOS_LATCHED
 from behavior_ros.closing import destroy_node
 
 pytestmark = pytest.mark.timeout(600)
 RVIZ = Path(__file__).parents[3] / "config" / "navigation" / "navigation.rviz"
 RVIZ_TYPES = {"Map": "OccupancyGrid"}
 """Message types of the displays whose name is another."""
+REACH = 0.4
+"""[m] within which a place counts as passed: corners are cut."""
 Corners = list[tuple[float, float]]
 
 
@@ -51,7 +54,9 @@ class Operator:
         self.track: Corners = []
         self.level = -1
         subscribe = self._node.create_subscription
-        subscribe(LocalizationResult, "/localization/result", self._on_place, QOS_SENSOR)
+        # A busy machine hears late, but of every place.
+        every = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
+        subscribe(LocalizationResult, "/localization/result", self._on_place, every)
         subscribe(AutonomyLevel, "/autonomy/level", self._on_level, QOS_LATCHED)
         self.wait(lambda: self.track and self._missions.server_is_ready(), "robot")
         self.wait(lambda: self.level == AutonomyLevel.AUTONOMOUS, "autonomy")
@@ -84,6 +89,9 @@ class Operator:
         self.wait(answer.done, "disturbance")
         assert answer.result().code == 0, answer.result().message
 
+    def is_near(self, x: float, y: float) -> bool:
+        return math.dist(self.track[-1], (x, y)) <= REACH
+
     def publishers(self, topic: str) -> list[TopicEndpointInfo]:
         """Who publishes on a topic, as soon as anybody does."""
         self.wait(lambda: self._node.count_publishers(topic), f"a publisher on {topic}")
@@ -115,7 +123,7 @@ def passed(track: Corners, corners: Corners) -> float:
     line, driven, at = Polyline(corners), Polyline(track), 0
     places = np.array([driven.point(float(s)) for s in np.arange(0.0, driven.length, 0.05)])
     for s in np.arange(0.0, line.length, 0.1):
-        near = np.hypot(*(places[at:] - line.point(float(s))).T) <= 0.4  # corners are cut
+        near = np.hypot(*(places[at:] - line.point(float(s))).T) <= REACH
         if not near.any():
             return float(s)
         at += int(near.argmax())
@@ -162,6 +170,9 @@ def routes_are_driven(operator: Operator) -> None:
         x, y = operator.track[-1]
         corners = [(x + dx, y + dy) for dx, dy in steps]
         assert operator.drive(*corners) == (Code.SUCCESS, "done")
+        # The mission's end may be heard before the last places are.
+        arrived = functools.partial(operator.is_near, *corners[-1])
+        operator.wait(arrived, f"robot at the end of {steps}")
         assert passed(operator.track, corners) == Polyline(corners).length, steps
 
 

