@@ -67,6 +67,16 @@ def test_results_and_calls(body, letters, results, calls, watched):
     assert rig.take_log() == calls
 
 
+@pytest.mark.parametrize(("letters", "at_once"), [("RSR", True), ("SSS", False)])
+def test_what_took_time_begins_again_at_once(letters, at_once):
+    """Else a round would last a period longer than its child; what takes none must not spin."""
+    rig = Rig(A=letters)
+    tree = rig.tree("<KeepRunningUntilFailure><A/></KeepRunningUntilFailure>")
+    tree.tick_exactly_once()
+    tree.tick_exactly_once()
+    assert tree.sleep(0) is at_once
+
+
 @pytest.mark.parametrize(("body", "letters", "results", "calls"), TABLE)
 def test_halt_reaches_the_child(body, letters, results, calls):
     rig = Rig(A=letters)

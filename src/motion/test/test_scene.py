@@ -76,6 +76,14 @@ def test_rules_latest_wins_and_end_with_their_block(table: MotionPlanner) -> Non
     assert all("cube_0" not in (r.a, r.b) for r in snapshot().rules)
 
 
+def test_nothing_allowed_is_no_change(table: MotionPlanner) -> None:
+    """Each change of the rules costs the next check some milliseconds."""
+    before = table.scene.snapshot()
+    with table.scene.allowing([]):
+        assert table.scene.snapshot() is before
+    assert table.scene.snapshot() is before
+
+
 def test_copies_and_revisions(table: MotionPlanner) -> None:
     scene = table.scene
     twin, revision = scene.copy(), scene.revision

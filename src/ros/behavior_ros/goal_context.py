@@ -69,6 +69,8 @@ class GoalContext:
         self._shielded = False
         self._alarm = clock_alarm(node)
         self._condition = threading.Condition()
+        self._nudged = False
+        """Whether the tick that is under way, or else the next one, is to end at once."""
         self._workers = at_work(node)
         self._counted = self._resting = False
         """Whether a worker counts for this goal, and rests now."""
@@ -109,9 +111,21 @@ class GoalContext:
         self._shielded = on
 
     def tick(self) -> None:
-        """Let a moment pass, as long as `pace` makes it; raises Cancelled."""
+        """Let a moment pass, as long as `pace` makes it, or until a `nudge`; raises Cancelled."""
         self.pace()
+        self._nudged = False
         self.check_cancelled()
+
+    def nudge(self) -> None:
+        """End the present tick: something has come that the work may wait for. Any thread."""
+        with self._condition:
+            self._nudged = True
+            self._notify()
+
+    @property
+    def nudged(self) -> bool:
+        """Whether the tick is to end: for whoever sets `pace`."""
+        return self._nudged
 
     def now(self) -> float:
         """Return the node's time in seconds."""

@@ -40,7 +40,7 @@ class RosRig:
 
     def await_servers(self):
         for client in self.clients.values():
-            self.until(client.server_is_ready, 120.0)
+            self.until(client.server_is_ready, 300.0)
 
     def until(self, condition, timeout=90.0):
         deadline = time.monotonic() + timeout

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from fakes import context_of
+from fakes import FINGER_SPEED, STEP, context_of, pick_up
 
 from behavior_motion import ErrorCode, Plan, Trajectory
 from behavior_skills.arm.gripper import GripperMode, GripperRequest, GripperSkill
@@ -131,6 +131,22 @@ def test_unreachable_collision_and_lines_that_end(rig):
     assert failure_of(move, rig, ArmMode.POSE, base_T_tool=inside) is FailureCode.GOAL_IN_COLLISION
 
 
+def test_what_is_held_leaves_a_thing_that_is_believed_where_it_is(rig):
+    """A thing that the arm hides may be taken for another one: the arm must not stay for that."""
+    world = rig[0]
+    world.add("red", 0.45, -0.3)
+    pick_up(rig, "red")
+    at = world.poses["red"][:3, 3]
+    world.add("blue", at[0], at[1], z=at[2] - 0.045)
+    world.add("wall", 0.45, 0.0, z=0.3, size=(0.3, 0.05, 0.3))
+    inside = (tool(rig, 0.45, 0.0, 0.3),)
+    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=inside) is FailureCode.GOAL_IN_COLLISION
+    move(rig, ArmMode.POSE, base_T_tool=(tool(rig, 0.5, -0.35, 0.4),))
+    world.add("blue", 0.5, -0.35, z=0.2)  # under the hand, which has left it
+    down = (tool(rig, 0.5, -0.35, 0.2),)
+    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=down) is FailureCode.GOAL_IN_COLLISION
+
+
 def test_recording_through_an_obstacle(rig):
     world = rig[0]
     way = recorded(rig, world.robot.named["ready"])
@@ -207,6 +223,12 @@ def test_what_the_hand_took_is_let_go_of_before_the_scene_shows_it(rig, monkeypa
 )
 def test_invalid_gripper_requests(rig, mode, request_):
     assert failure_of(grip, rig, mode, **request_) is FailureCode.INVALID_REQUEST
+
+
+def test_fingers_that_stand_at_the_target_are_not_waited_for(rig):
+    world = rig[0]
+    grip(rig, GripperMode.WIDTH, width=0.06)
+    assert world.time <= 0.02 / FINGER_SPEED + 1.5 * STEP
 
 
 def test_gripper_troubles(rig):

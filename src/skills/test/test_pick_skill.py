@@ -53,6 +53,13 @@ def test_pick_lifts_the_block_and_tells_the_scene(block):
     assert world.time < 4.0
 
 
+def test_the_scene_hears_of_the_grasp_during_the_lift(block):
+    world, seen = block[0], []
+    world.when("lift", lambda: seen.append((world.arm_moves, dict(world.attached))))
+    pick(block)
+    assert seen == [(True, {"blue": "gripper"})]
+
+
 def test_given_grasp_and_lift_height_are_used(block):
     world = block[0]
     pose = np.diag([1.0, -1.0, -1.0, 1.0])

@@ -73,6 +73,21 @@ def test_the_next_joint_state_ends_a_tick(state):
     assert state.get().q.tolist() == [1.5, 2.0]
 
 
+def test_a_nudge_ends_a_tick_or_the_next_one(state):
+    state._on_message(told(ALL))
+    ended = waits(state)
+    state.goal.nudge()
+    until(lambda: ended)
+    state.goal.nudge()  # while nobody waits: what it tells of is looked at a tick later
+    state.goal.tick()
+    assert not state.goal.nudged
+    ended = waits(state)
+    assert not ended
+    state._on_message(told(ALL))
+    until(lambda: ended)
+    assert ended == ["news"]
+
+
 def test_a_cancellation_ends_a_tick(state):
     state._on_message(told(ALL))
     ended = waits(state)

@@ -17,7 +17,7 @@ from geometry_msgs.msg import PoseStamped  # noqa: E402
 from ros_rig import RosRig  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
-from behavior_ros import QOS_LATCHED, matrix_to_pose, pose_to_matrix  # noqa: E402
+from behavior_ros import QOS_LATCHED, matrix_to_pose  # noqa: E402
 
 CONFIG = Path(__file__).parents[3] / "config"
 ROBOT = CONFIG / "robots" / "ur10.yaml"
@@ -91,9 +91,8 @@ def rig():
 
 def test_a_bin_is_taken_carried_lost_and_let_go(rig):
     rig.until(lambda: rig.seen[BIN].pose.position.y < 0.55)
-    waits = pose_to_matrix(rig.seen[BIN].pose)
     lies = np.diag([1.0, -1.0, -1.0, 1.0])
-    lies[:3, 3] = [0.0, 0.6, waits[2, 3] + 0.002]
+    lies[:3, 3] = [0.0, 0.6, rig.height()]
     assert rig.call(SetBool, "/simulation/fault/conveyor", SetBool.Request(data=True)).success
     moved = DisturbWorld.Request(kind=0, object=BIN, pose=matrix_to_pose(lies))
     assert rig.call(DisturbWorld, "/simulation/disturb", moved).code == 0
@@ -106,7 +105,8 @@ def test_a_bin_is_taken_carried_lost_and_let_go(rig):
     above[2, 3] += 0.3
     way_in = Reach.Goal().approach
     way_in.z = -0.1
-    rig.reach(tool, approach=way_in, may_touch=[BIN])
+    # The cup's bellows close a gap of 6 mm, of which detection and lag must not take it all.
+    rig.reach(tool, approach=way_in, may_touch=[BIN], position_tolerance=0.001)
     done = rig.grip(MoveGripper.Goal.CLOSE)
     assert done.code == 0, done.message
     assert done.holding

@@ -299,6 +299,9 @@ class PlanningScene:
     def allowing(self, pairs: Iterable[tuple[str, str]]) -> Iterator[None]:
         """Let pairs touch within a ``with`` block; see :meth:`allow_collision`."""
         rules = tuple(self._rule(a, b, True) for a, b in pairs)
+        if not rules:
+            yield  # nothing changes, so that whoever keeps something of the scene may go on
+            return
         with self._lock:
             self._commit(rules=(*self._state.rules, *rules))
         try:

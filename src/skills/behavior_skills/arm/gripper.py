@@ -20,6 +20,8 @@ SHUT = 0.002
 """[m] a smaller gap means that nothing is between the fingers."""
 RELEASED = 0.002
 """[m] fingers that stand this much wider than before have let go."""
+THERE = 0.001
+"""[m] fingers whose controller has ended this near to the target are not waited for."""
 TIMEOUT = 5.0
 """[s]"""
 SETTLE_TIMEOUT = 1.0
@@ -100,11 +102,7 @@ class GripperSkill(Skill):
             stop(self.goal_context, command, self.arm)
             self._report_release(start)
             raise
-        wait_for(
-            self.goal_context,
-            stillness(self.goal_context, self.arm, self.robot.gripper.still_time),
-            SETTLE_TIMEOUT,
-        )
+        self._settle(target)
         self._report_release(start)
         done = command.done()
         if not finished or done is None:
@@ -119,6 +117,16 @@ class GripperSkill(Skill):
         holding = done.stalled and width > SHUT
         self._check_tolerance(width, target, holding)
         return GripperOutcome(width, holding)
+
+    def _settle(self, target: float) -> None:
+        """Wait until the fingers stand at the target, or rest wherever something stops them."""
+        near = min(self.request.tolerance or THERE, THERE)
+        still = stillness(self.goal_context, self.arm, self.robot.gripper.still_time)
+        wait_for(
+            self.goal_context,
+            lambda: still() or abs(self.arm.state().width - target) <= near,
+            SETTLE_TIMEOUT,
+        )
 
     def _check_tolerance(self, width: float, target: float, holding: bool) -> None:
         tolerance = self.request.tolerance

@@ -161,9 +161,9 @@ class MoveArmSkill(Skill):
 
     def _trajectory(self) -> Trajectory:
         with contextlib.ExitStack() as stack:
-            if not self.request.avoid_collisions:
-                stack.enter_context(self.world.planner.scene.allowing([("*", "*")]))
             q = self.arm.state().q
+            touching = self._believed_contacts(q) if self.request.avoid_collisions else [("*", "*")]
+            stack.enter_context(self.world.planner.scene.allowing(touching))
             planned = {
                 ArmMode.JOINTS: self._to_joints,
                 ArmMode.NAMED: self._to_joints,
@@ -173,6 +173,15 @@ class MoveArmSkill(Skill):
                 ArmMode.TRAJECTORY: self._recorded,
             }
             return planned[ArmMode(self.request.mode)](q)
+
+    def _believed_contacts(self, q: Array) -> list[tuple[str, str]]:
+        """What is held, and things that it seems to overlap with: that is no reason to stay.
+
+        The hand has brought it where it is, so they are believed in the wrong place: hidden by the
+        arm, say, and taken for what was seen beside it.
+        """
+        held = self.hand.held
+        return self.world.contacts_of_held(q, held) if held is not None else []
 
     def _options(self) -> PlanOptions:
         request, held = self.request, self.hand.held

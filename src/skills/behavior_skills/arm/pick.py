@@ -2,9 +2,10 @@
 """Pick: grasp an object of the scene and lift it.
 
 select -> reach -> approach -> grasp -> verify -> lift. The free reach and the straight approach
-are one trajectory, the gripper opens while the arm moves, and the lift is planned while the arm
-still approaches, so that nothing stands and thinks. Until the fingers close, the object is
-watched: when it moves, the arm stops and a new way is planned.
+are one trajectory, the gripper opens while the arm moves, the lift is planned while the arm still
+approaches, and the scene hears of the grasp while the arm lifts, so that nothing stands and waits.
+Until the fingers close, the object is watched: when it moves, the arm stops and a new way is
+planned.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ class PickSkill(Skill):
     parameters: PickParameters = PickParameters()
     _lift: Trajectory | None = field(default=None, init=False)
     _grasp: Grasp | None = field(default=None, init=False)
+    _attached: bool = field(default=False, init=False)
     _process: ProcessWatch = field(default_factory=ProcessWatch, init=False)
 
     def run(self) -> Array:
@@ -443,7 +445,10 @@ class PickSkill(Skill):
             self._process.see(self.arm.state(), self.scene.objects().get(held.name))
             self._check_grip(held)
 
-        follow(self.goal_context, self.arm, self._lift, watch)
+        # That it rises with the hand is seen only of what the scene does not carry along with it.
+        early = self._wishes.lift_th <= 0.0
+        tell = (lambda: self._attach(held)) if early else (lambda: None)
+        follow(self.goal_context, self.arm, self._lift, watch, tell)
         self._check_grip(held)
 
     def _judge(self, held: HeldObject, before: ObjectView) -> None:
@@ -480,8 +485,14 @@ class PickSkill(Skill):
                 f"{1e3 * width:.1f} mm). Pick it again.",
             )
 
+    def _attach(self, held: HeldObject) -> None:
+        """Have the scene carry the object along with the hand, if it does not yet."""
+        if not self._attached:
+            self.scene.attach(held.name, self.robot.gripper.link)
+            self._attached = True
+
     def _report_grasp(self, held: HeldObject) -> None:
-        self.scene.attach(held.name, self.robot.gripper.link)
+        self._attach(held)
         self.hand.held = held
         self.goal_context.feedback("lift", 1.0)
 
@@ -497,6 +508,8 @@ class PickSkill(Skill):
                 self._report_grasp(held)
             except SkillFailure:
                 self._open()
+                if self._attached:
+                    self.scene.detach(held.name)
 
 
 MOST_GRASPS = 10_000

@@ -296,6 +296,15 @@ class PlanningWorld:
         pairs = self.planner.check_state(q, gripper_width=width).pairs
         return [(a, b) for a, b, _ in pairs if a in objects or b in objects]
 
+    def contacts_of_held(self, q: Array, held: HeldObject) -> list[tuple[str, str]]:
+        """Pairs of what is held and things of the scene that it is believed to touch already."""
+        pairs = self._present_contacts(q, held.width)
+        return [pair for pair in pairs if self._is_thing(set(pair) - {held.name})]
+
+    def _is_thing(self, others: set[str]) -> bool:
+        things = set(self.planner.scene.object_names()) - {GROUND}
+        return len(others) == 1 and others <= {n for n in things if not n.startswith(PREFIX)}
+
 
 @dataclass(frozen=True, slots=True)
 class HeldOrientation:

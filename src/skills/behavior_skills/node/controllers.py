@@ -108,7 +108,7 @@ class RobotState:
         return state
 
     def await_next(self, context: GoalContext) -> None:
-        """Wait for the next joint state on behalf of a goal.
+        """Wait for the next joint state, or a nudge, on behalf of a goal.
 
         Raises:
             Cancelled: the goal is to end.
@@ -117,7 +117,9 @@ class RobotState:
         sequence = self._sequence
         self._waiting.add(context)
         try:
-            context.wait_until(lambda: self._sequence != sequence, math.inf, lost=self._reason)
+            context.wait_until(
+                lambda: self._sequence != sequence or context.nudged, math.inf, lost=self._reason
+            )
         except ServerLost as lost:
             raise SkillFailure(FailureCode.SERVER_LOST, str(lost)) from None
         finally:

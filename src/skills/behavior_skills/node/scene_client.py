@@ -54,9 +54,20 @@ class _Views:
 class SceneTopic:
     """Newest snapshot of the scene."""
 
-    def __init__(self, node: Node, base_T_frame: Callable[[str], Array]) -> None:
-        """`base_T_frame` gives the pose of the scene's frame; raises `SkillFailure`."""
-        self._node, self._base_T_frame = node, base_T_frame
+    def __init__(
+        self,
+        node: Node,
+        base_T_frame: Callable[[str], Array],
+        on_news: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: that listens.
+            base_T_frame: gives the pose of the scene's frame; raises `SkillFailure`.
+            on_news: called, in any thread, when the scene says something that may be waited for.
+        """
+        self._node, self._base_T_frame, self.on_news = node, base_T_frame, on_news
         self._message: SceneObjectArray | None = None
         self._views: _Views | None = None
         self._silence = Silence(
@@ -74,6 +85,7 @@ class SceneTopic:
         self._message = message
         self._silence.end()
         self._names.update(obj.name for obj in message.objects)
+        self.on_news()
 
     def objects(self) -> Mapping[str, ObjectView]:
         """Things of the newest snapshot; raises `SkillFailure` SERVER_LOST."""
@@ -219,8 +231,12 @@ class SceneClient:
             raise _lost(client.service_name, "is not there")
         answers: list[Any] = []
 
+        def take(answer: Any) -> None:
+            answers.append(answer.result())
+            self._topic.on_news()
+
         def send() -> None:
-            client.call_async(request).add_done_callback(lambda f: answers.append(f.result()))
+            client.call_async(request).add_done_callback(take)
 
         executor.create_task(send)
         if not self._comes(lambda: bool(answers)):

@@ -125,6 +125,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._newest: GoalContext | None = None
         """The newest goal of a skill that replaces its goals."""
         self._newest_lock = threading.Lock()
+        self._at_work: set[GoalContext] = set()
         self._transforms = create_transform_buffer(self)
         self._path = self.create_publisher(MarkerArray, "motion/planned_path", QOS_LATCHED)
         self._trajectory = self.create_publisher(JointTrajectory, "motion/trajectory", QOS_LATCHED)
@@ -132,7 +133,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             self._make_drivers(controllers, suction)
         except ValueError as error:
             raise ParameterError(f"parameter robot: {values['robot']}: {error}") from error
-        self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0))
+        self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0), self._nudge)
         self._speeds = Speeds(
             values["velocity_scaling"], values["acceleration_scaling"], values["approach_speed"]
         )
@@ -216,6 +217,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         """Run a skill and turn its end into an answer."""
         context.pace = lambda: self._state.await_next(context)
         occupied = partial(self._occupied, skill, context)
+        self._at_work.add(context)
         try:
             with (
                 interruptible(context.check_cancelled),
@@ -232,8 +234,15 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             )
         except Cancelled as cancelled:
             result = self._cancelled(skill, context, str(cancelled))
+        finally:
+            self._at_work.discard(context)
         self._report(skill.interface.__name__, result)
         return result
+
+    def _nudge(self) -> None:
+        """Something has come that goals may wait for; in any thread."""
+        for context in tuple(self._at_work):
+            context.nudge()
 
     def _cancelled(self, skill: SkillServer, context: GoalContext, reason: str) -> Any:
         phase = context.phase or "the beginning"
@@ -356,6 +365,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def _hide(self) -> None:
         """The motion is over: its path is no plan any more."""
+        self._nudge()
         self._path.publish(conversion.no_path_marker())
 
     def _diagnose(self) -> None:

@@ -102,16 +102,23 @@ class ForceFailure(ResultChanger):
 
 
 class KeepRunningUntilFailure(SelfResettingDecorator):
-    """RUNNING until the child fails."""
+    """RUNNING until the child fails.
+
+    A child that took more than one tick begins again at once, not a period later. One that takes
+    none is run once in a period.
+    """
 
     def tick(self) -> NodeStatus:
         self._start()
+        took_time = self.child.status is RUNNING
         status = self._tick_child()
         if status is FAILURE:
             self.reset_child()
             return FAILURE
         if status is SUCCESS:
             self.reset_child()
+            if took_time:
+                self.emit_wake_up()
         return RUNNING
 
 
