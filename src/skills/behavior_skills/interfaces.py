@@ -292,7 +292,7 @@ class GoalContext(Protocol):
         """Time of the node's clock [s]."""
 
     def tick(self) -> None:
-        """Wait for the next joint state.
+        """Wait for the next joint state, or for what else the work may wait for.
 
         Raises:
             Cancelled: the client cancelled, unless within a `shielded` block.

@@ -10,7 +10,15 @@ from typing import Literal
 import numpy as np
 
 from behavior_motion import Trajectory
-from behavior_skills.interfaces import Arm, Command, Done, FailureCode, GoalContext, SkillFailure
+from behavior_skills.interfaces import (
+    Arm,
+    Command,
+    Done,
+    FailureCode,
+    GoalContext,
+    JointState,
+    SkillFailure,
+)
 
 LATE_ALLOWANCE = 4.0
 """[s] by which a motion may take longer than its trajectory. Generous: a simulation that runs many
@@ -38,7 +46,7 @@ def follow(
         goal_context: time, feedback and cancellation of the goal.
         arm: that moves.
         trajectory: to follow; it starts where the arm is.
-        watch: called at every joint state with the time of the trajectory [s], which goes as fast
+        watch: called at every tick with the time of the trajectory [s], which goes as fast
             as the arm's driver does; what it raises stops the arm and is raised on.
         meanwhile: called once, right after the start; planning ahead costs no time here.
         allowance: [s] that it may take longer than the trajectory at the driver's pace.
@@ -130,12 +138,20 @@ def wait_for(
 
 
 def stillness(goal_context: GoalContext, arm: Arm, still_time: float) -> Callable[[], bool]:
-    """A condition for `wait_for`: the fingers have not moved for `still_time` [s]."""
+    """A condition for `wait_for`: the fingers have not moved for `still_time` [s].
+
+    Only new joint states count: a tick may end without one, and the fingers go on meanwhile.
+    """
     history: list[tuple[float, float]] = []
+    newest: JointState | None = None
 
     def still() -> bool:
-        now = goal_context.now()
-        history.append((now, arm.state().width))
+        nonlocal newest
+        state = arm.state()
+        if state is not newest:
+            newest = state
+            history.append((goal_context.now(), state.width))
+        now = history[-1][0]
         while len(history) > 2 and now - history[1][0] >= still_time:
             history.pop(0)
         widths = [width for _, width in history]

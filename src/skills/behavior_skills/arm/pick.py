@@ -10,6 +10,7 @@ planned.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Callable
@@ -508,7 +509,7 @@ class PickSkill(Skill):
                 self._report_grasp(held)
             except SkillFailure:
                 self._open()
-                if self._attached:
+                with contextlib.suppress(SkillFailure):  # why the pick ended is worth more
                     self.scene.detach(held.name)
 
 
