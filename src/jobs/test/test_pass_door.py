@@ -41,8 +41,11 @@ def objects(
     yaw: float = 0.5,
     opens: float = -1.0,
     turned: float = 0.0,
+    pulled: bool = False,
 ) -> Objects:
-    """A door that is pushed open, its lever turned, and a robot, in the door's frame [m, rad]."""
+    """A door, its lever turned, and a robot, in the door's frame [m, rad]; the lever on the face
+    that is pushed or pulled.
+    """
     world_R_door = Rotation.from_euler("z", yaw).as_matrix()
     turn = Rotation.from_euler("z", opens * opened).as_matrix()
 
@@ -61,12 +64,13 @@ def objects(
     items = [
         at("door_hinge_post", (-0.034, 0.0, 1.0), False),
         at("door_panel", (0.5 * WIDTH, 0.0, 1.0), True),
-        at("door_lever", (0.82, -0.08 * opens, 0.95), True),
+        at("door_lever", (0.82, (0.08 if pulled else -0.08) * opens, 0.95), True),
         at(ROBOT, (*robot, 0.0), False),
     ]
     return {item.name: item for item in items}
 
 
+@pytest.mark.parametrize("pulled", [False, True])
 @pytest.mark.parametrize("opens", [-1.0, 1.0])
 @pytest.mark.parametrize(
     ("opened", "beyond", "reason"),
@@ -78,9 +82,10 @@ def objects(
     ],
 )
 def test_the_robot_is_through_and_the_door_shut(
-    opened: float, beyond: float, reason: str, opens: float
+    opened: float, beyond: float, reason: str, opens: float, pulled: bool
 ) -> None:
-    verdict = judge(objects(opened, (0.4, opens * beyond), opens=opens))
+    there = (0.4, (-opens if pulled else opens) * beyond)
+    verdict = judge(objects(opened, there, opens=opens, pulled=pulled))
     assert verdict.reason == reason
     assert verdict.success == (reason.endswith("shut"))
 
@@ -102,37 +107,39 @@ def test_what_moves_or_is_missing_is_no_success() -> None:
     assert judge(done | {ROBOT: moving}).reason == "the door or the robot still moves"
 
 
+@pytest.mark.parametrize("pulled", [False, True])
 @pytest.mark.parametrize("opens", [-1.0, 1.0])
 @pytest.mark.parametrize("accident", ACCIDENTS)
-def test_each_accident_has_its_occasion_once(accident: str, opens: float) -> None:
+def test_each_accident_has_its_occasion_once(accident: str, opens: float, pulled: bool) -> None:
     """A robot comes, turns the lever, lets go of it when the door is ajar, and goes through."""
     mission = configured({"accident": accident}, True)
     for seed in range(10):
         plan = mission.disturbances(seed)
         assert plan.pending() == [accident]
-        done = story(plan, opens=opens)
+        done = story(plan, opens=opens, pulled=pulled)
         assert plan.pending() == []
         kinds = [what.kind for what in done]
         assert kinds == (["fail", "mend"] if accident in (SLIP, LATCHED) else ["push"])
         (where,) = {what.object for what in done}
-        hand = "left_arm_grip" if opens < 0 else "right_arm_grip"
+        on_the_right = (opens > 0) == pulled
+        hand = "left_arm_grip" if on_the_right else "right_arm_grip"
         assert where == {SLIP: hand, LATCHED: "door_latch", PUSHED: PANEL, SHOVED: ROBOT}[accident]
 
 
-def story(plan: DoorAccidents, *, opens: float) -> list[Disturbance]:
+def story(plan: DoorAccidents, *, opens: float, pulled: bool) -> list[Disturbance]:
     """What a plan does to a robot that goes through a door within 12 s."""
     done = []
     for step in range(120):
         time = 0.1 * step
         turned = 0.6 if 4.0 < time < 5.5 else 0.0
         ajar = 0.0 if time < 5.0 else 0.45
-        robot = (0.3, -opens * (0.5 if time > 2.0 else 1.6))
+        robot = (0.3, (opens if pulled else -opens) * (0.5 if time > 2.0 else 1.6))
         what = plan.due(
             Situation(
                 time=time,
                 skill="",
                 phase="",
-                objects=objects(ajar, robot, opens=opens, turned=turned),
+                objects=objects(ajar, robot, opens=opens, turned=turned, pulled=pulled),
             )
         )
         done += [what] if what is not None else []
@@ -157,10 +164,13 @@ def test_an_accident_that_is_none_is_refused() -> None:
         configured({"accident": "fire"}, True)
 
 
-def test_the_tree_for_hinges_on_the_left_is_the_other_one_in_a_mirror(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["push_door", "pull_door"])
+def test_the_tree_for_hinges_on_the_left_is_the_other_one_in_a_mirror(
+    name: str, tmp_path: Path
+) -> None:
     """It is written by no hand: where this fails, write what is mirrored here to the file."""
-    file = tmp_path / "push_door.xml"
-    text = (SUBTREES / "push_door.xml").read_text(encoding="utf-8")
+    file = tmp_path / f"{name}.xml"
+    text = (SUBTREES / f"{name}.xml").read_text(encoding="utf-8")
     file.write_text(text, encoding="utf-8")
     factory = BehaviorTreeFactory()
     register_authoring_nodes(factory)
@@ -171,7 +181,7 @@ def test_the_tree_for_hinges_on_the_left_is_the_other_one_in_a_mirror(tmp_path: 
     mirrored = re.sub(
         r'((?:BehaviorTree|SubTree) ID="\w+)Right"', r'\1Left"', files.data[file].decode()
     )
-    written = (SUBTREES / "push_door_left.xml").read_text(encoding="utf-8")
+    written = (SUBTREES / f"{name}_left.xml").read_text(encoding="utf-8")
     assert _trees(mirrored) == _trees(written)
 
 

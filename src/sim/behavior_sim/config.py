@@ -112,7 +112,8 @@ class DoorConfig:
 
     Its frame stands where the hinge meets the ground: x along the shut leaf towards the latch, z
     up; the leaf opens towards +y or, see `opens`, -y. The lever points back to the hinge. The
-    detector reports NAME_panel, NAME_lever (its bar), NAME_hinge_post and NAME_latch_post.
+    detector reports NAME_panel, NAME_lever (its bar), NAME_hinge_post, NAME_latch_post and
+    NAME_hinge, the hinge's knuckle, which is on the side that the leaf opens to.
     """
 
     position: Vector
@@ -123,6 +124,8 @@ class DoorConfig:
     """1: the leaf opens towards +y; -1: towards -y, as the same door in a mirror."""
     lever_side: float
     """1: the lever is on the side that the leaf opens to (it is pulled); -1: on the other."""
+    other_lever: bool = False
+    """The leaf's other face has a lever too, NAME_other_lever, that turns with this one."""
     width: float = 0.5
     """Of the leaf [m]."""
     height: float = 0.8

@@ -28,6 +28,8 @@ CLOSER_REACH = 10.0
 """[rad] by which a closer's spring is wound when the leaf is shut."""
 POST = 0.06
 """[m] edge of a post of the frame."""
+KNUCKLE = 0.02
+"""[m] diameter of the hinge's knuckle."""
 _LATCH_BIT = 2
 """Collision bit of bolt and strike: they touch each other and nothing else."""
 _SOLREF = [0.005, 1.0]
@@ -43,16 +45,38 @@ def lever_name(door: str) -> str:
     return f"{door}_lever"
 
 
+def other_lever_name(door: str) -> str:
+    """What is seen of the lever on the leaf's other face, where there is one."""
+    return f"{door}_other_lever"
+
+
+def knuckle_name(door: str) -> str:
+    """What is seen of the hinge."""
+    return f"{door}_hinge"
+
+
 def latch_name(door: str) -> str:
     """Tendon by which the lever draws the bolt."""
     return f"{door}_latch"
 
 
-def lever_centre(config: DoorConfig) -> tuple[float, float, float]:
-    """Middle of the lever's bar in the lever's body [m]."""
+def bars(name: str, config: DoorConfig) -> dict[str, tuple[float, float, float]]:
+    """Middle of each of the lever's bars in the lever's body [m], by the name of what is seen."""
     reach = 0.5 * config.lever_size[0] - 0.5 * config.lever_size[2]
-    off = 0.5 * config.thickness + config.standoff
-    return (-reach, config.opens * config.lever_side * off, 0.0)
+    off = config.opens * config.lever_side * (0.5 * config.thickness + config.standoff)
+    found = {lever_name(name): (-reach, off, 0.0)}
+    if config.other_lever:
+        found[other_lever_name(name)] = (-reach, -off, 0.0)
+    return found
+
+
+def knuckle(config: DoorConfig) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Size and centre [m], in the door's frame, of the hinge's knuckle: it stands out where the
+    leaf opens to, so whoever sees it has to pull.
+    """
+    aside = 0.5 * config.thickness + 0.5 * KNUCKLE
+    height = config.bottom + 0.5 * config.height
+    return (KNUCKLE, KNUCKLE, 5.0 * KNUCKLE), (-0.5 * EDGE_GAP, config.opens * aside, height)
 
 
 def panel_centre(config: DoorConfig) -> tuple[float, float, float]:
@@ -94,6 +118,7 @@ def _add_frame(frame: Any, name: str, config: DoorConfig, contact: Any) -> None:
     for part, (size, centre) in posts(config).items():
         geom = _add_box(frame, f"{name}_{part}", size, centre, config.frame_color)
         contact(geom, 0.6)
+    _seen_only(_add_box(frame, knuckle_name(name), *knuckle(config), config.lever_color))
     # The strike hides in the latch post: what can be seen of it is that it holds the bolt.
     depth = 0.5 * (POST - BOLT_HALF)
     strike = _add_box(
@@ -148,23 +173,22 @@ def _add_lever(panel: Any, name: str, config: DoorConfig, contact: Any) -> None:
         damping=config.lever_damping,
         armature=0.001,
     )
-    bar = _add_box(
-        lever, lever_name(name), config.lever_size, lever_centre(config), config.lever_color
-    )
-    bar.mass = 0.2
-    contact(bar, 1.0)
-    off = 0.5 * config.thickness + 0.5 * config.standoff
-    spindle = lever.add_geom(
-        name=f"{name}_spindle",
-        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
-        size=[0.5 * config.lever_size[2], 0.5 * config.standoff, 0.0],
-        pos=[0.0, config.opens * config.lever_side * off, 0.0],
-        quat=[np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0],
-        mass=0.1,
-        rgba=[*config.lever_color, 1.0],
-        group=1,
-    )
-    contact(spindle, 1.0)
+    for bar_name, centre in bars(name, config).items():
+        bar = _add_box(lever, bar_name, config.lever_size, centre, config.lever_color)
+        bar.mass = 0.2
+        contact(bar, 1.0)
+        side = np.sign(centre[1])
+        spindle = lever.add_geom(
+            name=f"{bar_name}_spindle",
+            type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+            size=[0.5 * config.lever_size[2], 0.5 * config.standoff, 0.0],
+            pos=[0.0, side * 0.5 * (config.thickness + config.standoff), 0.0],
+            quat=[np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0],
+            mass=0.1,
+            rgba=[*config.lever_color, 1.0],
+            group=1,
+        )
+        contact(spindle, 1.0)
 
 
 def _add_bolt(spec: Any, panel: Any, name: str, config: DoorConfig) -> None:
@@ -202,6 +226,11 @@ def _add_bolt(spec: Any, panel: Any, name: str, config: DoorConfig) -> None:
     tendon.limited = mujoco.mjtLimited.mjLIMITED_TRUE
     tendon.range = [-1.0, 0.0]
     tendon.solref_limit = _SOLREF
+
+
+def _seen_only(geom: Any) -> None:
+    """Nothing touches it."""
+    geom.contype = geom.conaffinity = 0
 
 
 def _latch_contact(geom: Any) -> None:

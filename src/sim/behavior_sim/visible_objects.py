@@ -12,7 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from behavior_sim.config import DoorConfig, FixtureConfig, WorldConfig
-from behavior_sim.door import lever_centre, lever_name, panel_centre, panel_name, posts
+from behavior_sim.door import (
+    bars,
+    knuckle,
+    knuckle_name,
+    lever_name,
+    panel_centre,
+    panel_name,
+    posts,
+)
 from behavior_sim.layouts import Pose, pose_of
 from behavior_sim.reading import Vector
 
@@ -84,12 +92,9 @@ def _seen_of_fixture(name: str, fixture: FixtureConfig) -> Iterator[VisibleObjec
 def _seen_of_door(name: str, door: DoorConfig) -> Iterator[VisibleObject]:
     leaf = (door.width, door.thickness, door.height)
     yield _box(panel_name(name), leaf, door.color, panel_name(name), pose_of(panel_centre(door)))
-    yield _box(
-        lever_name(name),
-        door.lever_size,
-        door.lever_color,
-        lever_name(name),
-        pose_of(lever_centre(door)),
-    )
+    for bar, centre in bars(name, door).items():
+        yield _box(bar, door.lever_size, door.lever_color, lever_name(name), pose_of(centre))
+    knuckle_size, at = knuckle(door)
+    yield _box(knuckle_name(name), knuckle_size, door.lever_color, name, pose_of(at))
     for part, (size, centre) in posts(door).items():
         yield _box(f"{name}_{part}", size, door.frame_color, name, pose_of(centre))

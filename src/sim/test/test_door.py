@@ -64,6 +64,36 @@ def test_a_door_in_a_mirror_does_the_same_on_the_other_side() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_lever_on_either_face_turns_the_same_spindle(side: float) -> None:
+    door = Door(position=(3.0, 0.0, 0.0), lever_side=side, other_lever=True)
+    leaf, lever, other = (
+        door.world.visible_pose(f"door_{part}") for part in ("panel", "lever", "other_lever")
+    )
+    here, there = (leaf[:3, 1] @ (bar[:3, 3] - leaf[:3, 3]) for bar in (lever, other))
+    assert here == pytest.approx(-there), "one before the leaf, one behind it"
+    assert here * side > 0.0
+    turned = []
+    for part in ("lever", "other_lever"):
+        before = door.world.visible_pose(f"door_{part}")[2, 3]
+        door.push(0.5, lever=2.0)
+        turned.append(before - door.world.visible_pose(f"door_{part}")[2, 3])
+        door.push(1.0)
+    assert turned[0] > 0.01
+    assert turned[1] == pytest.approx(turned[0], abs=2e-3)
+
+
+@pytest.mark.parametrize("opens", [1.0, -1.0])
+def test_the_hinge_is_seen_where_the_leaf_opens_to(opens: float) -> None:
+    door = Door(position=(3.0, 0.0, 0.0), opens=opens)
+    post, hinge = (door.world.visible_pose(f"door_{part}") for part in ("hinge_post", "hinge"))
+    shut = door.world.visible_pose("door_panel")[:3, 3]
+    door.open_to(0.3)
+    opened = door.world.visible_pose("door_panel")[:3, 3]
+    assert post[:3, 1] @ (opened - shut) * (post[:3, 1] @ (hinge[:3, 3] - post[:3, 3])) > 0.0
+
+
+@pytest.mark.slow
 def test_a_closer_shuts_the_door_and_it_latches() -> None:
     door = Door(closer=3.0)
     door.open_to(1.0)

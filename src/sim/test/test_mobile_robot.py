@@ -218,14 +218,15 @@ def test_a_state_has_the_base_too(simulation: Simulation) -> None:
     assert simulation.world.base.positions[0] == pytest.approx(0.4, abs=0.1)
 
 
-def test_the_world_with_hinges_on_the_left_is_the_other_one_in_a_mirror() -> None:
+@pytest.mark.parametrize("name", ["mobile_door", "mobile_door_pull"])
+def test_the_world_with_hinges_on_the_left_is_the_other_one_in_a_mirror(name: str) -> None:
     """About the plane through the robot's start, along its way."""
-    right, left = (load_world(find_world(name)) for name in ("mobile_door", "mobile_door_left"))
+    right, left = (load_world(find_world(world)) for world in (name, f"{name}_left"))
     door = right.doors["door"]
     x, y, z = door.position
     mirrored = dataclasses.replace(door, position=(x, -y, z), yaw=-door.yaw, opens=-door.opens)
     assert left.doors == {"door": mirrored}
-    same = {"name": "mobile_door", "doors": right.doors, "text": right.text}
+    same = {"name": name, "doors": right.doors, "text": right.text}
     assert dataclasses.replace(left, **same) == right
 
 
