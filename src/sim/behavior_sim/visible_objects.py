@@ -92,8 +92,8 @@ def _seen_of_fixture(name: str, fixture: FixtureConfig) -> Iterator[VisibleObjec
 def _seen_of_door(name: str, door: DoorConfig) -> Iterator[VisibleObject]:
     leaf = (door.width, door.thickness, door.height)
     yield _box(panel_name(name), leaf, door.color, panel_name(name), pose_of(panel_centre(door)))
-    for bar, centre in bars(name, door).items():
-        yield _box(bar, door.lever_size, door.lever_color, lever_name(name), pose_of(centre))
+    for bar, middle in bars(name, door).items():
+        yield _box(bar, door.lever_size, door.lever_color, lever_name(name), pose_of(middle))
     knuckle_size, at = knuckle(door)
     yield _box(knuckle_name(name), knuckle_size, door.lever_color, name, pose_of(at))
     for part, (size, centre) in posts(door).items():
