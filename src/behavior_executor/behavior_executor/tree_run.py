@@ -138,7 +138,9 @@ class TreeRun:
         try:
             self.status = self.tree.tick_exactly_once()
         finally:
-            self._last, self._changes = self._read_record(), None
+            last, self._last = self._last, self._read_record()
+            if self._changes is not None and not _repeats(self._last, last):
+                self._changes = None
             reasons: list[tuple[TreeNode, str]] = []
             for batch in self._last:
                 reasons += batch.reasons
@@ -217,6 +219,7 @@ class TreeRun:
 
     def _restructured(self, change: StructureChange) -> None:
         """The tree was edited."""
+        self._changes = None
         self._skills = {node for node in self.tree.nodes() if _is_skill(node)}
         self._running = {node: None for node in self._running if node in self._skills}
 
@@ -317,6 +320,11 @@ class TreeRun:
             self.lost_server, self._lost_by = None, ""
         for node, text in lost.items():
             self.lost_server, self._lost_by = text, node.registration_id()
+
+
+def _repeats(new: list[RecordBatch], old: list[RecordBatch]) -> bool:
+    """Whether a tick did what the one before did, as most ticks of a tree that waits do."""
+    return len(new) == len(old) and all(map(RecordBatch.repeats, new, old))
 
 
 def _is_skill(node: TreeNode) -> bool:

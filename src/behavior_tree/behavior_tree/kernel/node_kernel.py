@@ -105,6 +105,7 @@ class NodeKernel(PortAccess):
     def select_kernel(self) -> None:
         """Choose the cheapest execution that does all this node needs; called after any change."""
         kernel = self._untraced_kernel()
+        self._waits = None
         self._stores = kernel is self._body
         run = type(self)._execute_traced if self._rt.tracing else kernel
         control = self._rt.control

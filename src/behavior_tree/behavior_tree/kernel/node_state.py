@@ -28,18 +28,21 @@ class _TickState(Behaviour):  # type: ignore[misc]
     a processor, so what a tick costs there is the number of cache lines that it touches.
     """
 
-    __slots__ = ("_body", "_rt", "_run", "_stores", "_up", "status")
+    __slots__ = ("_body", "_rt", "_run", "_stores", "_up", "_waits", "status")
 
     status: NodeStatus
     _run: Tick
     """How a parent ticks the node; `TreeNode.select_kernel` chooses it."""
-    _body: Tick
+    _body: Callable[..., NodeStatus]
     """``tick`` of its class; of a leaf that commands something, with a look at others around."""
     _rt: TreeRuntime
     _stores: bool
     """True while the body itself stores and records the status; see `stores_status`."""
     _up: TreeNode | None
     """The parent, unless that is a foreign py_trees behaviour."""
+    _waits: TreeNode | None
+    """The child on which the node waits: as long as both run, all that it does in a tick is to tick
+    that child. None if it does more, or nothing is known."""
 
 
 class NodeState(_TickState):

@@ -39,28 +39,36 @@ class InOrder(ControlNode):
         self._end: tuple[Any, ...] = ()
 
     @stores_status
-    def tick(self) -> NodeStatus:
+    def tick(self, given: NodeStatus | None = None) -> NodeStatus:
         before, stores = self.status, self._stores  # as the kernel was when it ticked this node
-        children, goes_on = self.children, self._goes_on
-        if before is not RUNNING:
+        if given is not None:
+            before, stores = RUNNING, True
+        elif before is not RUNNING:
             if before is IDLE:
                 self._skipped = 0
             self.status = RUNNING
             record = self._rt.record
             if record is not None:
                 record += (0, self, before, RUNNING)
-        index, count = self._index, len(children)
+        elif self._waits is not None:
+            given = self._resumed()
+            if given is RUNNING:
+                return RUNNING
+        children, goes_on = self.children, self._goes_on
+        index = self._index if given is None else children.index(self._waits)  # type: ignore[arg-type]
+        count = len(children)
         try:
             while index < count:
                 child = children[index]
-                run = child._run
-                status = run(child)
+                if given is None:
+                    run = child._run
+                    status = run(child)
+                else:
+                    status, given = given, None
                 if status is goes_on:
                     index = self._index = index + 1
                 elif status is RUNNING:
-                    if self.status is not RUNNING:  # a leaf has halted the tree
-                        self.set_status(RUNNING)
-                    return RUNNING
+                    return self._wait_for(child)
                 elif status is SKIPPED:
                     index = self._index = index + 1
                     self._skipped += 1
@@ -72,27 +80,27 @@ class InOrder(ControlNode):
                 status = goes_on
             if self._skipped or not count or not stores or self.status is not RUNNING:
                 status = self._all_passed() if status is goes_on else self._ended_by(status)
-            else:  # what mostly happens: all that were ticked have ended, and this node has, too
-                self._index = 0
-                for each in children:
-                    each.status = IDLE
-                self.status = status
-                record = self._rt.record
-                if record is not None:
-                    entries = self._end or self._make_end()
-                    if status is goes_on:
-                        record += entries
-                    else:
-                        record += entries[: 4 * index]
-                        record += (0, child, status, IDLE, 0, self, RUNNING, status)
-                if status is FAILURE and self._up is not None:
-                    self._up._failed_child = self
-                return status
+                return self._store(before, status) if stores else status
         except NodeExecutionError:
             raise
         except Exception as error:
             raise self._execution_error(error) from error
-        return self._store(before, status) if stores else status
+        # What mostly happens: all that were ticked have ended, and this node has, too.
+        self._index = 0
+        for child in children:
+            child.status = IDLE
+        self.status = status
+        record = self._rt.record
+        if record is not None:
+            entries = self._end or self._make_end()
+            if status is goes_on:
+                record += entries
+            else:
+                record += entries[: 4 * index]
+                record += (0, children[index], status, IDLE, 0, self, RUNNING, status)
+        if status is FAILURE and self._up is not None:
+            self._up._failed_child = self
+        return status
 
     def _make_end(self) -> tuple[Any, ...]:
         """What the end of a run adds to the record in which all children have passed: they are

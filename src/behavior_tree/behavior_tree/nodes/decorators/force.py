@@ -34,16 +34,21 @@ class ResultChanger(SelfResettingDecorator):
         self._on_failure = self.of_failure
 
     @stores_status
-    def tick(self) -> NodeStatus:
+    def tick(self, given: NodeStatus | None = None) -> NodeStatus:
         before, stores = self.status, self._stores  # as the kernel was when it ticked this node
-        if before is not RUNNING:
+        child, status = self._child, given
+        if given is not None:
+            before, stores = RUNNING, True
+        elif before is not RUNNING:
             self.status = RUNNING
             record = self._rt.record
             if record is not None:
                 record += (0, self, before, RUNNING)
-        child = self._child
-        run = child._run
-        status = run(child)
+        elif self._waits is not None:
+            status = self._resumed()
+        if status is None:
+            run = child._run
+            status = run(child)
         if status is SUCCESS:
             status = self._on_success
             self._failed_child = None
@@ -52,9 +57,7 @@ class ResultChanger(SelfResettingDecorator):
         elif not stores:
             return status
         elif status is RUNNING:
-            if self.status is not RUNNING:  # a leaf has halted the tree
-                self.set_status(RUNNING)
-            return status
+            return self._wait_for(child)
         else:
             return self._not_stored(before, status)
         if not stores or self.status is not RUNNING:

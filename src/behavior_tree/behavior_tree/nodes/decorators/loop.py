@@ -53,7 +53,7 @@ class Loop(SelfResettingDecorator):
         super().__init__(name, config)
         self._queue: deque[Any] | None = None
         self._child_runs = False
-        self._key = pointer_key(self.raw_port("queue") or "", "queue")
+        self._read_keys()
         self._literal: tuple[Any, ...] | None = None
         """Items that the XML gives."""
         self._typed = self._rt.quirks.loop_queues_typed
@@ -62,8 +62,12 @@ class Loop(SelfResettingDecorator):
 
     def port_changed(self, name: str) -> None:
         super().port_changed(name)
-        self._key = pointer_key(self.raw_port("queue") or "", "queue")
+        self._read_keys()
         self._literal = None
+
+    def _read_keys(self) -> None:
+        self._key = pointer_key(self.raw_port("queue") or "", "queue")
+        self._item_key = pointer_key(self.raw_port("value") or "", "value")
 
     @stores_status
     def tick(self) -> NodeStatus:
@@ -112,6 +116,9 @@ class Loop(SelfResettingDecorator):
             item = self._queue.popleft()  # type: ignore[union-attr]
         except (AttributeError, IndexError):
             return False
+        if self._item_key is not None:
+            self._bb.set(self._item_key, item)
+            return True
         try:
             self.set_output("value", item)
         except PortError:

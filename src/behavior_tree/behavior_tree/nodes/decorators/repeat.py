@@ -46,6 +46,7 @@ class _Again(SelfResettingDecorator):
 
     def port_changed(self, name: str) -> None:
         self._fixed = False
+        self._waits = None
         super().port_changed(name)
 
     def _read_limit(self) -> int:
@@ -54,19 +55,29 @@ class _Again(SelfResettingDecorator):
         return self._limit
 
     @stores_status
-    def tick(self) -> NodeStatus:
+    def tick(self, given: NodeStatus | None = None) -> NodeStatus:
         started, stores = self.status, self._stores  # as the kernel was when it ticked this node
         child, again = self._child, self._again
+        if given is not None:
+            started, stores = RUNNING, True
+        elif started is RUNNING and self._waits is not None:
+            given = self._resumed()
+            if given is RUNNING:
+                return RUNNING
         try:
             limit = self._limit if self._fixed else self._read_limit()
-            self._start()
+            if given is None:
+                self._start()
             if limit != -1 and self._count >= limit:
                 self._failed_child = None
             status = again
             while limit == -1 or self._count < limit:
-                before = child.status
-                run = child._run
-                status = run(child)
+                if given is None:
+                    before = child.status
+                    run = child._run
+                    status = run(child)
+                else:
+                    before, status, given = RUNNING, given, None
                 if status is not again:
                     break
                 self._count += 1
@@ -77,13 +88,15 @@ class _Again(SelfResettingDecorator):
                 self._reset(child)
                 if before is IDLE and (limit == -1 or self._count < limit):
                     self.emit_wake_up()  # a synchronous child: the rest of the tree has a turn
-                    status = RUNNING
-                    break
+                    self._start()  # again, if a leaf has halted the tree
+                    return RUNNING
             else:
                 self._count = 0
                 status = again
+            if status is RUNNING and stores and self._fixed:
+                return self._wait_for(child)
             if status is RUNNING:
-                self._start()  # again, if a leaf has halted the tree
+                self._start()
                 return status
             if status is not again:
                 if status is self._final:

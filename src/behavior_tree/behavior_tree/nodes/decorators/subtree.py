@@ -4,7 +4,14 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.kernel.node import (
+    FAILURE,
+    IDLE,
+    RUNNING,
+    SUCCESS,
+    NodeConfig,
+    stores_status,
+)
 from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 
 
@@ -25,10 +32,21 @@ class SubTreeNode(SelfResettingDecorator):
         """ID of the tree it stands for."""
         return self._tree_id
 
-    def tick(self) -> NodeStatus:
-        if self.status is IDLE:
-            self.set_status(RUNNING)
-        status = self._tick_child()
+    @stores_status
+    def tick(self, given: NodeStatus | None = None) -> NodeStatus:
+        before, stores = self.status, self._stores  # as the kernel was when it ticked this node
+        child, status = self._child, given
+        if given is not None:
+            before, stores = RUNNING, True
+        elif before is IDLE:
+            self._start()
+        elif self._waits is not None:
+            status = self._resumed()
+        if status is None:
+            run = child._run
+            status = run(child)
         if status is SUCCESS or status is FAILURE:
-            self.reset_child()
-        return status
+            self._reset(child)
+        elif status is RUNNING and stores:
+            return self._wait_for(child)
+        return self._store(before, status) if stores else status
