@@ -19,7 +19,6 @@ import rclpy
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
@@ -28,14 +27,14 @@ from std_srvs.srv import SetBool, Trigger
 from behavior_bringup.conversion import (
     TERMINAL_STATES,
     disturb_request,
-    stamp,
-    world_objects,
 )
 from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.newest_snapshot import NewestSnapshot
 from behavior_bringup.security.policy import enclave_arguments
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, End, remote_actions
 from behavior_ros.closing import destroy_node
+from behavior_ros.lean_executor import LeanExecutor
 from behavior_sim.judging import Disturbance, WorldObject
 from behavior_tree.monitoring.closing import Closing
 
@@ -85,19 +84,15 @@ class StackClient(Closing):
         """
         self._context = new_context(namespace)
         self._node = Node(f"{name}_{os.getpid()}", context=self._context)
-        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor = LeanExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._clients: dict[str, Any] = {}
         self._publisher = self._node.create_publisher(
             MissionAction, "mission/action", QOS_EVENT_LOG
         )
-        self.truth: dict[str, WorldObject] = {}
-        """What the simulation says, empty without one."""
+        self._truth, self._scene = NewestSnapshot(), NewestSnapshot()
         self.truth_time = -1.0
         """[s] stamp of the truth."""
-        self.scene: dict[str, WorldObject] = {}
-        """What the robot believes."""
-        self.scene_time = -1.0
         self.metrics: dict[str, Metrics] = {}
         """The newest numbers that each component published about itself."""
         self._feedback: dict[str, MissionFeedback] = {}
@@ -110,6 +105,28 @@ class StackClient(Closing):
         self._executor.shutdown(timeout_sec=1.0)
         destroy_node(self._node)
         rclpy.shutdown(context=self._context)
+
+    # -- what it hears
+
+    @property
+    def truth(self) -> dict[str, WorldObject]:
+        """What the simulation says, empty without one."""
+        return self._truth.objects
+
+    @property
+    def scene(self) -> dict[str, WorldObject]:
+        """What the robot believes."""
+        return self._scene.objects
+
+    @property
+    def scene_time(self) -> float:
+        """[s] stamp of that."""
+        return self._scene.time
+
+    @property
+    def scene_message(self) -> SceneObjectArray | None:
+        """What the robot believes, all of it; None before the first message."""
+        return self._scene.message
 
     # -- waiting
 
@@ -195,14 +212,27 @@ class StackClient(Closing):
         return self._clients[name]
 
     def listen(
-        self, kind: Any, topic: str, callback: Callable[[Any], None], qos: QoSProfile
+        self,
+        kind: Any,
+        topic: str,
+        callback: Callable[[Any], None],
+        qos: QoSProfile,
+        *,
+        raw: bool = False,
     ) -> Callable[[], None]:
         """Have every message of a topic handed to `callback`, while a method waits.
+
+        Args:
+            kind: type of the messages.
+            topic: name of the topic.
+            callback: given each message.
+            qos: quality of service.
+            raw: hand on its bytes as they came.
 
         Returns:
             What ends it.
         """
-        subscription = self._node.create_subscription(kind, topic, callback, qos)
+        subscription = self._node.create_subscription(kind, topic, callback, qos, raw=raw)
 
         def end() -> None:
             self._node.destroy_subscription(subscription)
@@ -407,9 +437,13 @@ class StackClient(Closing):
         node.create_subscription(
             MissionFeedback, "mission/feedback", self._take_feedback, QOS_EVENT_LOG
         )
-        node.create_subscription(SceneObjectArray, "scene/objects", self._take_scene, QOS_LATCHED)
+        node.create_subscription(
+            SceneObjectArray, "scene/objects", self._scene.take, QOS_LATCHED, raw=True
+        )
         node.create_subscription(Metrics, "behavior/metrics", self._take_metrics, QOS_EVENT_LOG)
-        node.create_subscription(SceneObjectArray, _TRUTH, self._take_truth, QoSProfile(depth=1))
+        node.create_subscription(
+            SceneObjectArray, _TRUTH, self._take_truth, QoSProfile(depth=1), raw=True
+        )
 
     def _take_metrics(self, message: Metrics) -> None:
         self.metrics[message.component] = message
@@ -417,9 +451,7 @@ class StackClient(Closing):
     def _take_feedback(self, message: MissionFeedback) -> None:
         self._feedback[message.action_id] = message
 
-    def _take_scene(self, message: SceneObjectArray) -> None:
-        self.scene, self.scene_time = world_objects(message), stamp(message)
-
-    def _take_truth(self, message: SceneObjectArray) -> None:
-        self.truth, self.truth_time = world_objects(message), stamp(message)
+    def _take_truth(self, data: bytes) -> None:
+        self._truth.take(data)
+        self.truth_time = self._truth.time
         self.on_truth()

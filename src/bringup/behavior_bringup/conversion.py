@@ -155,11 +155,6 @@ def path_marker(places: NDArray[np.float64], frame: str, name: str) -> MarkerArr
     return MarkerArray(markers=[line])
 
 
-def stamp(message: SceneObjectArray) -> float:
-    """Time of a snapshot [s]."""
-    return float(seconds(message.header.stamp))
-
-
 def mission_action(name: str, action_id: str, parameters: dict[str, str]) -> MissionAction:
     """The order to run a mission, refused when another one runs."""
     return MissionAction(

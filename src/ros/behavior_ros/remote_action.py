@@ -21,6 +21,7 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
+from behavior_ros.at_work import at_work
 from behavior_ros.burst_action_client import BurstActionClient
 from behavior_ros.closing import register_closable
 from behavior_ros.goal_context import GoalContext, ServerLost, WaitTimeout
@@ -101,6 +102,8 @@ class RemoteAction:
         self.name = resolve_action_name(actions.node, name)
         """Resolved name."""
         self.wall = actions.wall
+        self.workers = at_work(actions.node)
+        """Of the node: what is under way to a server counts as work."""
         self._actions = actions
         self.client = BurstActionClient(actions.node, action_type, name)
 

@@ -122,6 +122,9 @@ class RemoteGoal:
         self._cancel_sent = 0.0
         """[s] wall time of the last request to cancel; infinite: it was granted."""
         self._period = server_timeout / _ASKED
+        self._under_way = False
+        """Whether it was sent and no answer has come: somebody has to take it, and it counts as
+        work of the node (`at_work`)."""
 
     @property
     def sent(self) -> bool:
@@ -187,12 +190,20 @@ class RemoteGoal:
         answer = client.send_goal_async(
             self._goal, feedback_callback=feedback, goal_uuid=self._identifier
         )
+        self._under_way = True
+        self.action.workers.begin()
         answer.add_done_callback(partial(self._answered, watch))
 
     def _send_again(self) -> None:
         """Wait for the next chance to send it."""
         self._close_watch()
         self._watch, self._since = None, self.action.wall()
+
+    def _arrived(self) -> None:
+        """It is with its server, or will never be."""
+        if self._under_way:
+            self._under_way = False
+            self.action.workers.end()
 
     def _answered(self, watch: ServerWatch, future: Any) -> None:
         self._signs_of_life += 1
@@ -213,6 +224,7 @@ class RemoteGoal:
 
     def _accept(self, handle: Any) -> None:
         self._handle = handle
+        self._arrived()
         if self._on_accept is not None:
             self._on_accept()
         if self._cancel_wanted:
@@ -293,6 +305,7 @@ class RemoteGoal:
         self.action.ended(self)
 
     def _close_watch(self) -> None:
+        self._arrived()
         if self._watch is not None:
             self._watch.close()
             self.action.client.on_status.pop(bytes(self._identifier.uuid), None)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from rclpy.task import Future
 
 from behavior_ros import RemoteAction, RemoteActions
+from behavior_ros.at_work import AtWork
 
 
 class FakeServer:
@@ -121,6 +122,7 @@ class PuppetAction(RemoteAction):
             PuppetClient(),
             actions,
         )
+        self.workers = AtWork()
 
     def watch(self, server_timeout):
         return PuppetWatch(self._actions)

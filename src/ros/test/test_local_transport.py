@@ -214,6 +214,15 @@ def test_the_profile_has_no_transport_but_loopback_and_shared_memory() -> None:
     assert root.findtext(".//p:useBuiltinTransports", None, space) == "false"
 
 
+def test_who_comes_later_is_found_soon() -> None:
+    """Only the first participant of a process is found by its own announcements."""
+    space = {"p": "http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles"}
+    period = ElementTree.parse(PROFILE).getroot().find(".//p:leaseAnnouncement", space)
+    assert period is not None
+    second, nanosecond = (period.findtext(f"p:{n}", "", space) for n in ("sec", "nanosec"))
+    assert int(second) + 1e-9 * int(nanosecond) <= 0.5
+
+
 BURST = 2_000
 """Datagrams: what a stack of ten processes sends to each while it starts."""
 

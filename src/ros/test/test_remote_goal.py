@@ -279,3 +279,18 @@ def test_a_rejection_while_another_action_closes_says_nothing_to_a_patient_goal(
     assert len(other.client.goals) == 2
     other.client.goals[1].reject()
     assert patient.outcome.end is End.REJECTED
+
+
+@pytest.mark.parametrize("event", ["accept", "reject", "lose", "listed"])
+def test_what_is_under_way_to_a_server_counts_as_work_and_nothing_else_does(event):
+    """A simulation that waits for those who compute goes on no step for each goal then."""
+    bench = Bench()
+    assert bench.action.workers
+    EVENTS["look"](bench)
+    EVENTS["cancel"](bench)
+    assert bench.action.workers
+    EVENTS[event](bench)
+    assert not bench.action.workers
+    for later in ("accept", "succeed"):
+        EVENTS[later](bench)
+    assert bench.action.workers._count == 0

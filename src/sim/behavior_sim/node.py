@@ -6,6 +6,7 @@ and what only a simulation can: the clock, the truth, resets and disturbances. P
 publishing run in one thread (`Stepper`), which also does what callbacks ask for.
 """
 
+import math
 import os
 import sys
 import time
@@ -85,8 +86,8 @@ DRIVE_LEAD = 0.1
 """[s] of driving after a velocity from which on the next one is waited for: longer than from one to
 the next, 50 ms, and what the pose needs that it answers."""
 UNDER_WAY = 0.1
-"""[s] of a step where programs that follow are waited for and an arm is on its way: what they would
-see on between decides nothing, and each look costs as much as the physics."""
+"""[s] at most of a step where programs that follow are waited for and arms and fingers are on their
+way: what they would see on between decides nothing, and each look costs as much as the physics."""
 OBJECTS_RATE = 10.0
 """[Hz] of the true state of the objects."""
 FEEDBACK_RATE = 5.0
@@ -322,7 +323,9 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._static = create_static_transform_broadcaster(self)
         self._static.send([base])
 
-        self.create_subscription(SceneObjectArray, "scene/objects", self._on_scene, QOS_LATCHED)
+        create_background_subscription(
+            self, SceneObjectArray, "scene/objects", self._on_scene, QOS_LATCHED
+        )
         if not self._truthful:
             self.create_subscription(Detection3DArray, "detections", self._on_detections, newest)
 
@@ -442,10 +445,11 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _step(self) -> int:
         """Physics steps until the next look at what is due."""
-        streamed = self._simulation.time < self._stream_end
-        if self._followers.pace <= 0.0 or streamed or not self._simulation.under_way(UNDER_WAY):
+        if self._followers.pace <= 0.0 or self._simulation.time < self._stream_end:
             return self._chunk
-        return max(self._chunk, round(UNDER_WAY / self._simulation.config.timestep))
+        ahead = min(UNDER_WAY, self._simulation.under_way())
+        chunks = math.ceil(round(ahead / self._simulation.config.timestep, 6) / self._chunk)
+        return self._chunk * max(1, chunks)
 
     def _hold(self, now: float) -> float:
         pause = self._wait_for_followers(now)
@@ -628,8 +632,10 @@ class SimulationNode(Node):  # type: ignore[misc]
         else:
             raise InvalidDisturbance(f"{request.kind} is no kind of disturbance; see DisturbWorld")
 
-    def _on_scene(self, scene: SceneObjectArray) -> None:
-        self._lead.follow(seconds(scene.header.stamp))
+    def _on_scene(self, data: bytes) -> None:
+        with reading(data, "behavior_msgs/SceneObjectArray") as wire:
+            stamp = wire.stamp()
+        self._lead.follow(1e-9 * stamp)
         self._stepper.nudge()
 
     def _on_detections(self, detections: Detection3DArray) -> None:

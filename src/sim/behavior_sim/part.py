@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One group of the robot's joints with its controllers: an arm and its fingers, a torso, a head."""
 
+import math
+
 import numpy as np
 
 from behavior_sim.gripper_controller import GripperController
@@ -39,6 +41,13 @@ class Part:
     def moving(self) -> bool:
         """Whether its arm or fingers follow a goal."""
         return self.arm.moving or (self.gripper is not None and self.gripper.moving)
+
+    def remaining(self, t: float) -> float:
+        """Time before which nothing that it follows ends [s]; infinite: it follows nothing."""
+        ends = [self.arm.remaining(t)] if self.arm.moving else []
+        if self.gripper is not None and self.gripper.moving:
+            ends.append(self.gripper.remaining(t))
+        return min(ends, default=math.inf)
 
     def step(self, t: float) -> bool:
         """New setpoints at `t` [s]; whether it moves."""

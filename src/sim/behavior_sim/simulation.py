@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A world with its controllers, detector and recorder, advanced together. No ROS."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -104,18 +105,15 @@ class Simulation:
         drives = self.base is not None and self.base.moving
         return drives or any(part.moving for part in self.parts.values())
 
-    def under_way(self, duration: float) -> bool:
-        """Whether nothing will happen for so long [s] but that arms go on along trajectories."""
-        arms = [part.arm for part in self.parts.values() if part.arm.moving]
-        hands = [part.gripper for part in self.parts.values() if part.gripper is not None]
+    def under_way(self) -> float:
+        """How long [s] nothing will happen but that arms and fingers go on as they were told to; 0:
+        something else may, or none of them moves.
+        """
+        remaining = min(part.remaining(self.time) for part in self.parts.values())
         cup = self.world.cup
-        return (
-            bool(arms)
-            and all(arm.remaining(self.time) > duration for arm in arms)
-            and not any(hand.moving for hand in hands)
-            and not (self.base is not None and self.base.moving)
-            and (cup is None or not cup.pump or bool(cup.held))
-        )
+        drives = self.base is not None and self.base.moving
+        sucks = cup is not None and cup.pump and not cup.held
+        return 0.0 if drives or sucks or math.isinf(remaining) else remaining
 
     def reset(self, seed: int, layout: str = "") -> None:
         """Start state of `seed`; running goals end, time goes on, the recording starts anew.

@@ -161,7 +161,9 @@ def test_a_robot_works_while_arm_or_fingers_follow_a_goal(simulation: Simulation
     assert not simulation.working
 
 
-def test_a_trajectory_is_under_way_until_shortly_before_its_end(simulation: Simulation) -> None:
+def test_arms_and_fingers_are_under_way_until_they_may_come_to_rest(
+    simulation: Simulation,
+) -> None:
     arm, begin = simulation.arm, simulation.time
     home = np.array(simulation.config.robot.arm.home)
     points = TrajectoryPoints(
@@ -169,17 +171,18 @@ def test_a_trajectory_is_under_way_until_shortly_before_its_end(simulation: Simu
         times=np.array([1.0]),
         positions=home[np.newaxis] + 0.1,
     )
-    assert not simulation.under_way(0.1)
+    assert simulation.under_way() == 0.0
     goal = arm.start(begin, points)
-    assert simulation.under_way(0.1)
+    assert simulation.under_way() == pytest.approx(1.0)
     simulation.gripper.start(simulation.time, 0.02)
-    assert not simulation.under_way(0.1), "fingers come to rest at any time"
+    soonest = []
     while simulation.gripper.moving:
+        soonest.append(simulation.time + simulation.under_way())
         simulation.advance(10)
-    assert simulation.under_way(0.1)
-    while simulation.time < begin + 0.88:
+    assert soonest[0] > begin + 0.05, "fingers need time for their way"
+    assert max(soonest) <= simulation.time, "they end no sooner than it was said"
+    while goal.outcome is None:
+        assert simulation.under_way() == pytest.approx(max(0.0, begin + 1.0 - simulation.time))
         simulation.advance(10)
-    assert simulation.under_way(0.1)
-    simulation.advance(10)
-    assert not simulation.under_way(0.1)
-    assert goal.outcome is None
+    assert simulation.under_way() == 0.0
+    assert simulation.time >= begin + 1.0

@@ -202,3 +202,15 @@ def test_scene_that_does_not_publish_what_it_tells_of_is_lost(bench, monkeypatch
     with pytest.raises(SkillFailure, match="at revision 7, but its newest snapshot") as error:
         bench.client().objects()
     assert error.value.failure is FailureCode.SERVER_LOST
+
+
+def test_what_the_scene_is_asked_counts_as_work_until_it_is_answered(bench):
+    """Else a simulation that waits for those who compute goes on, a step for each question."""
+    bench.show(6, cup=(0.1, "detected"))
+    bench.stub.revision = 6
+    working = []
+    bench.at_tick = {n: lambda: working.append(bool(bench.topic.workers)) for n in (1, 2, 3)}
+    bench.at_tick[20] = lambda: bench.stub.show(7, cup=(0.1, "detected"))
+    bench.client().attach("cup", "hand")
+    assert working == [True, True, True]
+    assert not bench.topic.workers

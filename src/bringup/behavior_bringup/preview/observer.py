@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from behavior_msgs.msg import SceneObjectArray
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from behavior_bringup.client import SERVICE_TIMEOUT, StackClient
 from behavior_bringup.conversion import believed_objects
 from behavior_bringup.errors import BringupError
 from behavior_bringup.preview.live_state import BelievedObject, LiveState
-from behavior_ros import QOS_LATCHED
 
 
 class Observer:
@@ -20,15 +19,14 @@ class Observer:
     def __init__(self, client: StackClient) -> None:
         """Listen from now on."""
         self._client = client
-        self._joints: JointState | None = None
-        self._scene: SceneObjectArray | None = None
-        client.listen(JointState, "joint_states", self._take_joints, QoSProfile(depth=1))
-        client.listen(SceneObjectArray, "scene/objects", self._take_scene, QOS_LATCHED)
+        self._joints = b""
+        client.listen(JointState, "joint_states", self._take_joints, QoSProfile(depth=1), raw=True)
 
     @property
     def objects(self) -> dict[str, BelievedObject]:
         """The newest objects of the scene by name, none before the first message."""
-        return {} if self._scene is None else believed_objects(self._scene)
+        scene = self._client.scene_message
+        return {} if scene is None else believed_objects(scene)
 
     def state(self) -> LiveState:
         """What the stack believes from now on: joint states that are older do not count.
@@ -36,18 +34,18 @@ class Observer:
         Raises:
             BringupError: joints or objects are not told.
         """
-        self._joints = None
-        if not self._client.wait(lambda: self._joints is not None, SERVICE_TIMEOUT):
+        self._joints, client = b"", self._client
+        if not client.wait(lambda: bool(self._joints), SERVICE_TIMEOUT):
             raise self._silent("joint_states")
-        if not self._client.wait(lambda: self._scene is not None, SERVICE_TIMEOUT):
+        if not client.wait(lambda: client.scene_message is not None, SERVICE_TIMEOUT):
             raise self._silent("scene/objects")
-        assert self._joints is not None
-        assert self._scene is not None
+        joints = deserialize_message(self._joints, JointState)
+        assert client.scene_message is not None
         return LiveState(
-            joints=dict(zip(self._joints.name, map(float, self._joints.position), strict=False)),
+            joints=dict(zip(joints.name, map(float, joints.position), strict=False)),
             objects=self.objects,
-            frame=self._scene.header.frame_id,
-            speed=max(map(abs, self._joints.velocity), default=0.0),
+            frame=client.scene_message.header.frame_id,
+            speed=max(map(abs, joints.velocity), default=0.0),
         )
 
     def _silent(self, topic: str) -> BringupError:
@@ -56,8 +54,5 @@ class Observer:
             " 'behavior status' tells"
         )
 
-    def _take_joints(self, message: JointState) -> None:
-        self._joints = message
-
-    def _take_scene(self, message: SceneObjectArray) -> None:
-        self._scene = message
+    def _take_joints(self, data: bytes) -> None:
+        self._joints = data

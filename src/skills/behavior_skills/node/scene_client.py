@@ -19,6 +19,7 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
 from behavior_ros import QOS_LATCHED, seconds
+from behavior_ros.at_work import at_work
 from behavior_ros.background import create_background_subscription
 from behavior_ros.silence import Silence
 from behavior_skills.interfaces import (
@@ -74,6 +75,7 @@ class SceneTopic:
             lambda: seconds(node.get_clock().now()), SILENCE, wall_limit=SILENCE_WALL
         )
         self._names: set[str] = set()
+        self.workers = at_work(node)
         self.attacher = node.create_client(AttachObject, "scene/attach")
         self.query = node.create_client(QueryScene, "scene/query")
         self.subscription = create_background_subscription(
@@ -217,12 +219,20 @@ class SceneClient:
             )
 
     def _comes(self, condition: Callable[[], bool]) -> bool:
-        """Wait for what the scene is to do; whether it did."""
+        """Wait for what the scene is to do; whether it did.
+
+        What is asked of another process counts as work of this one until the answer is there: a
+        simulation that waits for those who compute waits for it too.
+        """
         silence = Silence(self._goal_context.now, TIMEOUT, wall_limit=TIMEOUT_WALL)
-        while not condition():
-            if silence.too_long:
-                return False
-            self._goal_context.tick()
+        self._topic.workers.begin()
+        try:
+            while not condition():
+                if silence.too_long:
+                    return False
+                self._goal_context.tick()
+        finally:
+            self._topic.workers.end()
         return True
 
     def _call(self, client: Any, request: Any) -> Any:
