@@ -135,6 +135,9 @@ EXECUTOR_PARAMETERS = [
         "offer py_trees_ros' snapshot streams, where that package is installed",
     ),
     read_only(
+        "robot", "", "robot's file, which says what is commanded together; empty: nothing is"
+    ),
+    read_only(
         "autostart",
         True,
         "configure and activate the node when it is made; else a lifecycle manager does",

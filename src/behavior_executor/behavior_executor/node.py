@@ -220,6 +220,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             clock=self._now,
             common={"use_tile_loader": values["use_tile_loader"]},
             warn=self.problem,
+            robot=values["robot"],
         )
         if values["save_tree_nodes"] and values["tree_nodes_file"]:
             self._loader.write_models(Path(values["tree_nodes_file"]).expanduser())

@@ -46,6 +46,7 @@ class TreeLoader:
         clock: Callable[[], float],
         common: Mapping[str, Value],
         warn: Callable[[str], None],
+        robot: str = "",
     ) -> None:
         """Make the factory.
 
@@ -56,8 +57,10 @@ class TreeLoader:
             clock: node time [s].
             common: values on the blackboard of every tree.
             warn: is given what is doubtful in a tree, for the log.
+            robot: file that says which of its parts are commanded together; empty: none.
 
         Raises:
+            ValueError: the robot's file is wrong.
             NodeModelError: the nodes file is wrong.
             OSError: it cannot be read.
         """
@@ -67,6 +70,7 @@ class TreeLoader:
         self._clock = clock
         self._common = common
         self._warn = warn
+        self._parts = _resources(robot)
         self._factory = self._new_factory()
 
     @property
@@ -152,6 +156,7 @@ class TreeLoader:
 
     def _new_factory(self) -> BehaviorTreeFactory:
         factory = BehaviorTreeFactory(clock=self._clock)
+        factory.declare_resources(self._parts)
         register_decider_nodes(factory)
         register_authoring_nodes(factory)
         for manager in self._managers:
@@ -176,3 +181,12 @@ class TreeLoader:
                 register_ros_nodes(factory, self._node, models, barriers=barriers)
             except NodeModelError as error:  # the models that fit are there
                 self._warn(str(error))
+
+
+def _resources(robot: str) -> dict[str, frozenset[str]]:
+    """What is commanded together, as a robot's file says; nothing without one."""
+    if not robot:
+        return {}
+    from behavior_motion.robot.robot_file import load_resources  # who only drives has no arms
+
+    return load_resources(robot)

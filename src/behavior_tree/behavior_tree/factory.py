@@ -18,6 +18,7 @@ from behavior_tree.errors import (
     LogicError,
     XmlProblem,
 )
+from behavior_tree.kernel.claims import NO_PARTS, Parts
 from behavior_tree.kernel.runtime import TreeRuntime
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.node_types import NodeTypes
@@ -84,6 +85,18 @@ class BehaviorTreeFactory(NodeTypes):
         self._load_warnings: dict[XmlProblem, None] = {}
         self._auto_ids = 0
         self._rules: dict[str, SubstitutionRule] = {}
+        self._parts: Parts = NO_PARTS
+
+    def declare_resources(self, parts: Parts) -> None:
+        """Say what names of ``commands`` stand for that are made of others.
+
+        Leaves that command something of the same parts are not to run at once.
+
+        Args:
+            parts: such as ``{"both arms": frozenset({"left arm", "right arm"})}``; trees that are
+                made from now on know it.
+        """
+        self._parts = dict(parts)
 
     # -- trees ----------------------------------------------------------------------------------
 
@@ -155,7 +168,9 @@ class BehaviorTreeFactory(NodeTypes):
             return self._create(tree_id, blackboard)
 
     def _create(self, tree_id: str, blackboard: Blackboard | None) -> Tree:
-        runtime = TreeRuntime(self._clock, quirks=self._quirks, types=self._types)
+        runtime = TreeRuntime(
+            self._clock, quirks=self._quirks, types=self._types, parts=self._parts
+        )
         board = blackboard if blackboard is not None else Blackboard(types=self._types)
         above: Blackboard | None = board
         while above is not None:
@@ -184,7 +199,8 @@ class BehaviorTreeFactory(NodeTypes):
         validator = self._validator(self._trees, self._models, closed=True, structure_only=False)
         definition = TreeDefinition(tree_id, element)
         problems = validator.check(definition)
-        return problems or resource_problems({**self._trees, tree_id: definition}, self._manifests)
+        trees = {**self._trees, tree_id: definition}
+        return problems or resource_problems(trees, self._manifests, self._parts)
 
     def create_tree_from_text(self, text: str, blackboard: Blackboard | None = None) -> Tree:
         """Register the trees of a string and build its main tree."""
@@ -368,7 +384,7 @@ class BehaviorTreeFactory(NodeTypes):
             problems.extend(documents.missing_main_tree(trees))
         if not late:
             problems.extend(recursion_problems(trees))
-            problems.extend(resource_problems(trees, self._manifests))
+            problems.extend(resource_problems(trees, self._manifests, self._parts))
         if problems and not late:  # else the builder finds them
             problems.extend(self._type_conflicts(trees, models))
             builder = self.builder(TreeRuntime(self._clock, quirks=self._quirks, types=self._types))

@@ -14,8 +14,10 @@ from conftest import ROBOT_FILE
 from behavior_motion import RobotModel, create_planner, load_robot
 from behavior_motion.__main__ import main
 from behavior_motion.collision.other_links import place_other_links
+from behavior_motion.robot.groups import resources
 from behavior_motion.robot.robot_file import (
     load_group_names,
+    load_resources,
     load_robot_file,
     parse_robot_file,
     read_robot_file,
@@ -117,6 +119,19 @@ def changed(**changes: Any) -> dict[str, Any]:
     return data | {"groups": data["groups"] | {"torso": torso}} | changes
 
 
+def test_what_is_commanded_together_is_made_of_groups() -> None:
+    found = load_resources(TIAGO)
+    assert found["left_arm arm"] == {"left_arm arm"}
+    assert found["left_arm"] == {"left_arm arm", "left_arm gripper"}
+    assert found["both_arms arm"] == {"left_arm arm", "right_arm arm"}
+    assert found["both_arms gripper"] == {"left_arm gripper", "right_arm gripper"}
+    assert found["upper_body arm"] >= {"torso arm", "head arm"}
+    assert found["head gripper"] == frozenset(), "a head has no fingers"
+    driven = resources(changed(combined={"all": ["base", "left_arm"]}))
+    assert driven["all arm"] == {"base", "left_arm arm"}
+    assert load_resources(ROBOT_FILE) == {}, "a robot of one arm has nothing to combine"
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -131,6 +146,12 @@ def changed(**changes: Any) -> dict[str, Any]:
             changed(torso={"arm": {"joints": ["head_1_joint"], "acceleration": 1, "jerk": 1}}),
             "head_1_joint are of two groups",
         ),
+        (changed(combined=[]), "combined: write a mapping of names to lists"),
+        (changed(combined={"torso": ["head"]}), "combined: 'torso' is no name"),
+        (changed(combined={"base": ["head"]}), "combined: 'base' is no name"),
+        (changed(combined={"both": []}), "combined.both: list the groups"),
+        (changed(combined={"both": "head"}), "combined.both: list the groups"),
+        (changed(combined={"both": ["legs"]}), "combined.both: no such name 'legs'"),
         (changed(other_joints=["a"]), "unknown other_joints; groups are written below"),
     ],
 )
@@ -157,6 +178,7 @@ def test_zero_positions_are_of_the_fingers(tmp_path: Path) -> None:
 def test_each_group_is_examined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = read_robot_file(TIAGO)
     data["groups"] = {name: data["groups"][name] for name in ("torso", "head")}
+    data["combined"] = {"sight": ["torso", "head"]}
     path = tmp_path / "robot.yaml"
     path.write_text(yaml.safe_dump(data))
     assert main([str(path)]) == 0

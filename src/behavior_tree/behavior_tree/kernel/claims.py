@@ -9,7 +9,7 @@ while another one commands the same fails, before it has done anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from behavior_tree.basic_types import NodeStatus
@@ -23,6 +23,20 @@ if TYPE_CHECKING:
 PORT_IN_NAME = re.compile(r"\{(\w+)\}")
 """In the name of what a node commands: stands for what that port holds."""
 RUNNING = NodeStatus.RUNNING
+
+Parts = Mapping[str, frozenset[str]]
+"""What the names of ``commands`` stand for that are made of others, such as both arms."""
+NO_PARTS: Parts = {}
+
+
+def in_common(one: str, other: str, parts: Parts) -> str | None:
+    """What both of two resources are, or have; None: they have nothing to do with each other."""
+    if one == other:
+        return one
+    if not parts:
+        return None
+    shared = parts.get(one, frozenset((one,))) & parts.get(other, frozenset((other,)))
+    return min(shared, default=None)
 
 
 def claiming(
@@ -43,14 +57,22 @@ def claiming(
                 del commanding[other]
             wanted = frozenset(_names(leaf, patterns))
             for other, held in commanding.items():
-                both = wanted & held
+                both = _both(wanted, held, leaf._rt.parts)
                 if both and other is not leaf and _run_together(leaf, other):
-                    leaf.set_failure_reason(_reason(min(both), other))
+                    leaf.set_failure_reason(_reason(both, other))
                     return NodeStatus.FAILURE
             commanding[leaf] = wanted
         return body(leaf)
 
     return tick
+
+
+def _both(wanted: frozenset[str], held: frozenset[str], parts: Parts) -> str | None:
+    """The first thing that both command."""
+    if not parts:
+        return min(wanted & held, default=None)
+    found = (in_common(one, other, parts) for one in wanted for other in held)
+    return min(filter(None, found), default=None)
 
 
 def _names(leaf: TreeNode, patterns: tuple[str, ...]) -> Iterator[str]:

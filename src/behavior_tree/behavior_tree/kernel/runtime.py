@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from behavior_tree.blackboard.conversion import TypeRegistry
 from behavior_tree.errors import LogicError
+from behavior_tree.kernel.claims import NO_PARTS, Parts
 from behavior_tree.kernel.record import TickRecord
 from behavior_tree.quirks import MENDED, Quirks
 
@@ -80,6 +81,7 @@ class TreeRuntime:
         "control",
         "locks",
         "on_wake_up",
+        "parts",
         "quirks",
         "record",
         "tick_lock",
@@ -95,10 +97,13 @@ class TreeRuntime:
         *,
         quirks: Quirks = MENDED,
         types: TypeRegistry | None = None,
+        parts: Parts = NO_PARTS,
     ) -> None:
         self.clock = clock
         self.quirks = quirks
         self.types = types or TypeRegistry()
+        self.parts = parts
+        """What the names of `commanding` stand for that are made of others."""
         self.record: TickRecord | None = None
         """What nodes write their ticks into; None while nobody asks."""
         self.tracing = False

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from behavior_tree.blackboard.ports import pointer_key
 from behavior_tree.errors import XmlProblem
-from behavior_tree.kernel.claims import PORT_IN_NAME
+from behavior_tree.kernel.claims import NO_PARTS, PORT_IN_NAME, Parts, in_common
 from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.nodes.authoring.order import Order, find_order
 from behavior_tree.shown_text import shorten
@@ -30,12 +30,20 @@ Used = dict[str, str]
 
 
 def resource_problems(
-    trees: Mapping[str, TreeDefinition], manifests: Mapping[str, TreeNodeManifest]
+    trees: Mapping[str, TreeDefinition],
+    manifests: Mapping[str, TreeNodeManifest],
+    parts: Parts = NO_PARTS,
 ) -> list[XmlProblem]:
-    """Children that may run at once and command the same, in all trees."""
+    """Children that may run at once and command the same, in all trees.
+
+    Args:
+        trees: by ID.
+        manifests: of all node types.
+        parts: what names of ``commands`` stand for that are made of others.
+    """
     if not any(manifest.commands for manifest in manifests.values()):
         return []
-    check = _Resources(trees, manifests)
+    check = _Resources(trees, manifests, parts)
     for definition in trees.values():
         check.tree(definition)
     return check.problems
@@ -46,9 +54,10 @@ class _Resources(ListElements):
         self,
         trees: Mapping[str, TreeDefinition],
         manifests: Mapping[str, TreeNodeManifest],
+        parts: Parts,
     ) -> None:
         super().__init__(manifests)
-        self._trees = trees
+        self._trees, self._parts = trees, parts
         self._of_trees: dict[str, Used] = {}
         """What each tree commands; empty while that is being found out."""
         self._calls: dict[Element, Element] = {}
@@ -66,12 +75,20 @@ class _Resources(ListElements):
         self._calls |= JumpChecks(self.manifests).calls(definition)
         for element, path in with_paths(definition.element, definition.label):
             for first, second in self._together(element):
-                used = self._used(first)
-                for resource, leaf in self._used(second).items():
-                    if resource in used:
-                        message = f"'{shorten(used[resource])}' and '{shorten(leaf)}' may run at "
-                        message += f"once, and both command '{shorten(resource)}'"
-                        self.add(second, path, message, "let one come after the other")
+                for one, other, both in self._contested(self._used(first), self._used(second)):
+                    message = f"'{shorten(one)}' and '{shorten(other)}' may run at "
+                    message += f"once, and both command '{shorten(both)}'"
+                    self.add(second, path, message, "let one come after the other")
+
+    def _contested(self, first: Used, second: Used) -> Iterator[tuple[str, str, str]]:
+        """Leaf of the first, leaf of the second branch, and what both command."""
+        named = set()
+        for resource, leaf in second.items():
+            for other, earlier in first.items():
+                both = in_common(other, resource, self._parts)
+                if both is not None and both not in named:
+                    named.add(both)
+                    yield earlier, leaf, both
 
     def _together(self, element: Element) -> Iterator[tuple[Element, Element]]:
         """Pairs of children that may run at once."""

@@ -85,6 +85,56 @@ def test_one_after_the_other_is_good(what):
     make().tree(ONE_BY_ONE[what], SUB)
 
 
+PARTS = {
+    "both arm": frozenset({"left arm", "right arm"}),
+    "body": frozenset({"base", "both legs"}),
+}
+BOTH = '<Side name="both" side="both"/>'
+
+
+def made_of(parts=PARTS):
+    rig = make()
+    rig.factory.declare_resources(parts)
+    return rig
+
+
+def test_what_is_made_of_others_is_not_moved_beside_them():
+    with pytest.raises(LoadError) as caught:
+        made_of().tree(f"<ParallelAll>{BOTH}{LEFT}{RIGHT}{A}{BASE}</ParallelAll>")
+    assert [problem.message for problem in caught.value.problems] == [
+        "'both' and 'l' may run at once, and both command 'left arm'",
+        "'both' and 'r' may run at once, and both command 'right arm'",
+    ]
+    for body in (f"<Sequence>{BOTH}{LEFT}</Sequence>", concurrent(BOTH, step(A), step(BASE))):
+        rig = made_of()
+        assert rig.run(rig.tree(body)) is SUCCESS
+    make().tree(f"<Parallel>{BOTH}{LEFT}</Parallel>")  # nobody has said that they share anything
+
+
+def test_two_that_share_a_part_are_not_moved_at_once():
+    parts = {"both arm": PARTS["both arm"], "upper arm": frozenset({"torso", "left arm"})}
+    body = f'<Parallel>{BOTH}<Side name="up" side="upper"/></Parallel>'
+    with pytest.raises(LoadError, match="both command 'left arm'"):
+        made_of(parts).tree(body)
+
+
+def test_parts_that_only_the_run_can_tell_are_refused_then():
+    rig = made_of()
+    tree = rig.tree(chosen("both", TWO_SIDES))
+    assert rig.run(tree) is FAILURE
+    assert rig.take() == "0 +x, 0 !x"
+    assert tree.failure_reason().text.startswith("'left arm' is commanded by 'x', which runs")
+    free = made_of()
+    assert free.run(free.tree(chosen("other", TWO_SIDES))) is SUCCESS
+
+
+def test_an_edit_beside_what_is_made_of_others_is_refused():
+    rig = made_of()
+    tree = rig.tree(concurrent(BOTH, step(BASE)))
+    with pytest.raises(LoadError, match="'both' and 'l' may run at once"):
+        TreeEditor(tree, rig.factory).insert("all", -1, step(LEFT))
+
+
 def test_names_with_ports():
     with pytest.raises(LoadError, match="both command 'left arm'"):
         make().tree(f'<Parallel>{LEFT}<Side name="x" side="left"/></Parallel>')

@@ -95,6 +95,56 @@ def whole_data(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+BASE = "base"
+"""Stands for what drives, among the groups that are commanded together."""
+
+
+def combined_groups(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Groups of a robot file that are commanded together, by their common name.
+
+    Raises:
+        ValueError: they do not fit the form, or are not there.
+    """
+    combined, names = data.get("combined", {}), group_names(data)
+    if not isinstance(combined, Mapping):
+        raise ValueError("combined: write a mapping of names to lists of groups")
+    for name, parts in combined.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name in (*names, BASE):
+            raise ValueError(
+                f"combined: {name!r} is no name; use a to z, 0 to 9 and _, and none of a group"
+            )
+        if not isinstance(parts, list) or not parts:
+            raise ValueError(f"combined.{name}: list the groups that are commanded together")
+        for part in parts:
+            known(f"combined.{name}", part, (*names, BASE))
+    return {name: tuple(parts) for name, parts in combined.items()}
+
+
+def resources(data: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """What a robot file's names stand for, for whoever must not command the same twice at once.
+
+    A group has an arm, such as ``left_arm arm``, and, where it has fingers or a cup, a gripper,
+    ``left_arm gripper``; its name alone stands for both. What is combined stands for all of its
+    groups, and so do its arm and its gripper for theirs. None of a robot without groups.
+
+    Raises:
+        ValueError: groups, or what is combined, do not fit the form.
+    """
+    arms, grippers = {}, {}
+    for name in group_names(data):
+        hand = isinstance(data["groups"][name].get("gripper"), Mapping)
+        arms[name] = frozenset({f"{name} arm"})
+        grippers[name] = frozenset({f"{name} gripper"} if hand else ())
+    for name, parts in combined_groups(data).items():
+        driven = frozenset({BASE}) & frozenset(parts)
+        arms[name] = driven.union(*(arms[part] for part in parts if part != BASE))
+        grippers[name] = frozenset().union(*(grippers[part] for part in parts if part != BASE))
+    found: dict[str, frozenset[str]] = {}
+    for name, arm in arms.items():
+        found |= {name: arm | grippers[name], f"{name} arm": arm, f"{name} gripper": grippers[name]}
+    return found
+
+
 def _joints(group: Mapping[str, Any]) -> list[str]:
     """Of a group, fingers last."""
     gripper = group.get("gripper")

@@ -22,7 +22,13 @@ from pydantic import (
 )
 
 from behavior_motion.errors import known
-from behavior_motion.robot.groups import group_data, group_names, whole_data
+from behavior_motion.robot.groups import (
+    combined_groups,
+    group_data,
+    group_names,
+    resources,
+    whole_data,
+)
 
 
 class _Strict(BaseModel):
@@ -241,6 +247,8 @@ class RobotFile(_Strict):
     """For the simulation, which knows what it may hold."""
     moveit: MoveItSection | None = None
     base: BaseSection | None = None
+    combined: dict[str, tuple[str, ...]] = {}
+    """Groups, and `base`, that are commanded together, by the name that they have then."""
     group: str = ""
     """Set by whoever reads the file: the group that this is, of a file with `groups`."""
     other_joints: tuple[str, ...] = ()
@@ -329,6 +337,7 @@ def parse_robot_file(data: Mapping[str, Any], where: str, *, group: str = "") ->
         if reserved := sorted(_RESERVED & data.keys()):
             raise ValueError(f"unknown {', '.join(reserved)}; groups are written below `groups`")
         names = group_names(data)
+        combined_groups(data)
         if group and not names:
             raise ValueError(f"has no groups, so none called {group!r}")
         whole = RobotFile.model_validate(whole_data(data) if names else data)
@@ -385,3 +394,13 @@ def load_robot_file(path: str | Path, *, group: str = "") -> RobotFile:
 def load_group_names(path: str | Path) -> tuple[str, ...]:
     """Names of a file's groups; raises as `read_robot_file` and `group_names` do."""
     return group_names(read_robot_file(path))
+
+
+def load_resources(path: str | Path) -> dict[str, frozenset[str]]:
+    """What names of a robot's parts stand for, see `resources`; raises as `read_robot_file` does,
+    and `ValueError` where groups, or what is combined, do not fit the form.
+    """
+    try:
+        return resources(read_robot_file(path))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
