@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError
     from behavior_motion.interruption import check_interrupted, interruptible
     from behavior_motion.planning.embedded import EmbeddedPlanner
+    from behavior_motion.planning.finger_preview import FingerPreview, preview_fingers
     from behavior_motion.planning.options import (
         IkOptions,
         IkPreference,
@@ -70,6 +71,7 @@ __all__ = [
     "DistanceReport",
     "EmbeddedPlanner",
     "ErrorCode",
+    "FingerPreview",
     "GripperConfig",
     "HalfSpace",
     "HeightField",
@@ -107,6 +109,7 @@ __all__ = [
     "planner_names",
     "point_to_point",
     "pose_matrix",
+    "preview_fingers",
     "preview_pose",
     "stop_trajectory",
     "time_straight",
@@ -132,6 +135,7 @@ _HOMES = {
     "errors": ("ErrorCode", "MotionError", "UnknownNameError"),
     "interruption": ("check_interrupted", "interruptible"),
     "planning.embedded": ("EmbeddedPlanner",),
+    "planning.finger_preview": ("FingerPreview", "preview_fingers"),
     "planning.options": ("IkOptions", "IkPreference", "OrientationConstraint", "PlanOptions"),
     "planning.planner": ("IkResult", "MotionPlanner", "Plan", "PlanRequest", "RequestKind"),
     "planning.planners": ("create_planner", "planner_names"),
