@@ -34,10 +34,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock as ClockMessage
 
-from behavior_executor.missions import Code, Mission, MissionRequest
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.missions.mission import Code, Mission, MissionRequest
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros import WorkerActionServer, run
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.process.lean_executor import LeanExecutor
 
 MOST = 5.0
 """[ms] per action."""

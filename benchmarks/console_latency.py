@@ -42,8 +42,8 @@ from recording_cost import document_of, executor_of, run, switch, timed, until_h
 from websockets.asyncio.client import connect
 
 from behavior_console.access import addresses
-from behavior_executor.missions import Kind, MissionRequest
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.missions.mission import Kind, MissionRequest
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros.testing import Spinner
 
 PATIENCE = 120.0

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
-from behavior_bringup.stack import Stack
+from behavior_bringup.stacks.stack import Stack
 from behavior_console.access import addresses
 
 MISSION = "red_on_blue"

@@ -27,10 +27,10 @@ from typing import Any
 from behavior_bringup.cli import main as behavior
 from behavior_bringup.evaluation.record import Episode, EpisodeRecord
 from behavior_bringup.evaluation.store import read
-from behavior_bringup.judges import job_named
-from behavior_sim.config import load_world
-from behavior_sim.resources import find_world
+from behavior_bringup.jobs.judges import job_named
 from behavior_sim.simulation import Simulation
+from behavior_sim.worlds.config import load_world
+from behavior_sim.worlds.resources import find_world
 
 SECONDS = 40.0
 """[s] simulated, about as long as the job takes."""

@@ -43,10 +43,11 @@ from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from behavior_executor.missions import Code, Kind, Mission, MissionRequest, State
-from behavior_executor.node import BehaviorExecutor
-from behavior_executor.tree_run import TreeRun
-from behavior_ros import QOS_REQUESTS, burst_action_client, run
+from behavior_executor.missions.mission import Code, Kind, Mission, MissionRequest, State
+from behavior_executor.node.executor_node import BehaviorExecutor
+from behavior_executor.running.tree_run import TreeRun
+from behavior_ros import QOS_REQUESTS, run
+from behavior_ros.actions import burst_action_client
 
 PROCESSES = 4
 """In which many clients live."""

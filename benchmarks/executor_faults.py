@@ -50,10 +50,10 @@ from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from behavior_bringup import stack as stacks
 from behavior_bringup.client import new_context
-from behavior_bringup.session import bring_up
-from behavior_bringup.stack import Stack, free_stack
+from behavior_bringup.stacks import stack as stacks
+from behavior_bringup.stacks.session import bring_up
+from behavior_bringup.stacks.stack import Stack, free_stack
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_SENSOR, seconds
 
 # Waypoints of the tile on which the robot starts, but not where it starts: a simulation that is

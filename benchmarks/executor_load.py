@@ -46,8 +46,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.time import Time
 
-from behavior_executor.missions import Kind, Mission, MissionRequest
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.missions.mission import Kind, Mission, MissionRequest
+from behavior_executor.node.executor_node import BehaviorExecutor
 
 MOST_GROWTH = 0.05
 """Of resident memory, as a share."""

@@ -39,9 +39,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from behavior_executor.journal import JournalError, MissionJournal
-from behavior_executor.mission_log import MissionLog
-from behavior_executor.missions import Code, Kind, Mission, MissionError, MissionRequest, State
+from behavior_executor.journal.journal import JournalError, MissionJournal
+from behavior_executor.journal.mission_log import MissionLog
+from behavior_executor.missions.mission import (
+    Code,
+    Kind,
+    Mission,
+    MissionError,
+    MissionRequest,
+    State,
+)
 
 DISK = 256 * 2**10
 """[bytes]"""
@@ -330,9 +337,9 @@ import random, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from journal_faults import mission_of
-from behavior_executor.journal import MissionJournal
-from behavior_executor.mission_log import MissionLog
-from behavior_executor.missions import Code, State
+from behavior_executor.journal.journal import MissionJournal
+from behavior_executor.journal.mission_log import MissionLog
+from behavior_executor.missions.mission import Code, State
 chance = random.Random(sys.argv[3])
 log = MissionLog(MissionJournal(Path(sys.argv[1]), max_bytes=2**17), in_background=True)
 for mission in log.unfinished():

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from behavior_bringup.connection import mission_client
+from behavior_bringup.stacks.connection import mission_client
 from behavior_executor.client import MissionClient
 
 TREE = """<!-- {about} -->

@@ -30,8 +30,8 @@ import psutil
 from rclpy.parameter import Parameter
 
 from behavior_executor.client import MissionClient
-from behavior_executor.live_editor import LiveEditor
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.editing.live_editor import LiveEditor
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros import run
 from behavior_ros.testing import own_domain
 from behavior_tree.sharing import Code

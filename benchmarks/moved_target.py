@@ -37,8 +37,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from behavior_bringup.client import StackClient
 from behavior_bringup.conversion import mission_action
-from behavior_bringup.session import temporary_stack
-from behavior_bringup.stack import free_stack
+from behavior_bringup.stacks.session import temporary_stack
+from behavior_bringup.stacks.stack import free_stack
 from behavior_motion import load_robot
 from behavior_packages import packages
 from behavior_ros import QOS_COMMAND, QOS_LATCHED, QOS_SENSOR, seconds

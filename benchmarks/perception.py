@@ -28,9 +28,14 @@ from behavior_scene.detector import (
     Region,
     parse_settings,
 )
-from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
-from behavior_sim.config import WorldConfig, parse_world
-from behavior_sim.world import World
+from behavior_sim.cameras.camera_process import (
+    CameraError,
+    CameraFrame,
+    CameraProcess,
+    CameraRequest,
+)
+from behavior_sim.worlds.config import WorldConfig, parse_world
+from behavior_sim.worlds.world import World
 
 WORLDS = Path(__file__).resolve().parents[1] / "config/worlds"
 BLOCKS, CAMERA = 12, "camera"

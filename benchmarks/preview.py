@@ -28,8 +28,8 @@ from behavior_bringup.preview.live_state import LiveState
 from behavior_bringup.preview.motions import handed_over
 from behavior_bringup.preview.report import Preview
 from behavior_bringup.preview.run import observed, preview_mission, run_for_real
-from behavior_bringup.session import bring_up
-from behavior_bringup.stack import Stack, stop
+from behavior_bringup.stacks.session import bring_up
+from behavior_bringup.stacks.stack import Stack, stop
 from behavior_ros.testing import own_domain
 
 

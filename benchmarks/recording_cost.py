@@ -28,9 +28,9 @@ import psutil
 import rclpy
 from rclpy.parameter import Parameter
 
-from behavior_executor.missions import Kind, MissionRequest
-from behavior_executor.node import BehaviorExecutor
-from behavior_executor.record_publisher import RecordPublisher
+from behavior_executor.missions.mission import Kind, MissionRequest
+from behavior_executor.monitoring.record_publisher import RecordPublisher
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_recording import Recording, TreeRecording
 from behavior_ros.testing import own_domain
 from behavior_tree import BehaviorTreeFactory

@@ -49,9 +49,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 
-from behavior_executor.manager import BehaviorManager
-from behavior_executor.missions import Code, MissionRequest
-from behavior_executor.statistics import Histogram
+from behavior_executor.managers.manager import BehaviorManager
+from behavior_executor.missions.mission import Code, MissionRequest
+from behavior_executor.missions.statistics import Histogram
 from behavior_navigation.manager import navigation_state
 from behavior_navigation.realtime import prefer_this_process
 from behavior_navigation.rules.state import ActionPhase
@@ -376,7 +376,7 @@ class Processes:
             f"autonomy_level:deadman_switch_timeout_s:={DEADMAN_TIMEOUT}",
             "autonomy_level:deadman_message:=joy",
         )
-        return self._host("behavior_executor.node:BehaviorExecutor", parameters, own)
+        return self._host("behavior_executor.node.executor_node:BehaviorExecutor", parameters, own)
 
     def _host(
         self, target: str, parameters: dict[str, Any], companions: tuple[str, ...] = ()
@@ -386,7 +386,7 @@ class Processes:
         path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "behavior_ros.host", "--node", target + settings),
+                *(sys.executable, "-m", "behavior_ros.process.host", "--node", target + settings),
                 *("--ros-args", "--log-level", "error", *ros),
             ],
             env=os.environ | {"PYTHONPATH": path},

@@ -42,12 +42,17 @@ from behavior_scene.detector import (
     Region,
     parse_settings,
 )
-from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
-from behavior_sim.config import WorldConfig, load_world, parse_world
-from behavior_sim.joint_trajectory_controller import TrajectoryPoints
-from behavior_sim.layouts import Pose, pose_of
-from behavior_sim.resources import find_world
+from behavior_sim.cameras.camera_process import (
+    CameraError,
+    CameraFrame,
+    CameraProcess,
+    CameraRequest,
+)
+from behavior_sim.control.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.simulation import Simulation
+from behavior_sim.worlds.config import WorldConfig, load_world, parse_world
+from behavior_sim.worlds.layouts import Pose, pose_of
+from behavior_sim.worlds.resources import find_world
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 BLOCK, CAMERA = "blue_block", "shoulder_camera"

@@ -41,7 +41,7 @@ import behaviortreepy as upstream
 import py_trees
 
 import behavior_tree as ours
-from behavior_executor.tree_run import TreeRun
+from behavior_executor.running.tree_run import TreeRun
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 

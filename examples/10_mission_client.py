@@ -17,7 +17,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 
 from behavior_executor.client import MissionClient
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.node.executor_node import BehaviorExecutor
 
 GREET = """<!-- Says hello to somebody -->
 <root BTCPP_format="4"><BehaviorTree ID="greet">

@@ -22,7 +22,7 @@ from rclpy.node import Node
 
 from behavior_ros import WorkerActionServer
 from behavior_ros.conformance import SERVER_RULES, ServerUnderTest
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.process.lean_executor import LeanExecutor
 
 
 def wait(context):

@@ -18,13 +18,13 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 
-from behavior_bringup.connection import enter
 from behavior_bringup.preview.run import preview_mission
-from behavior_bringup.stack import Stack
+from behavior_bringup.stacks.connection import enter
+from behavior_bringup.stacks.stack import Stack
 from behavior_executor.client import MissionClient
-from behavior_executor.live_editor import LiveEditor
-from behavior_executor.manager import BehaviorManager
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.editing.live_editor import LiveEditor
+from behavior_executor.managers.manager import BehaviorManager
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_tree import InputPort, NodeStatus
 
 EMPTY = '<root BTCPP_format="4"><BehaviorTree ID="red_ball"><AlwaysSuccess/></BehaviorTree></root>'

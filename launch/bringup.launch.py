@@ -10,7 +10,7 @@ file that `behavior up` reads too.
 from launch import LaunchDescription
 from launch.actions import OpaqueFunction
 
-from behavior_bringup.launching import launch_arguments, launch_processes
+from behavior_bringup.stacks.launching import launch_arguments, launch_processes
 
 
 def generate_launch_description() -> LaunchDescription:

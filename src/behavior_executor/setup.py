@@ -25,7 +25,7 @@ setup(
     entry_points={
         "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
         "console_scripts": [
-            "executor_node = behavior_packages.programs:behavior_executor.node.main",
+            "executor_node = behavior_packages.programs:behavior_executor.node.executor_node.main",
         ],
     },
 )

@@ -36,6 +36,6 @@ setup(
     entry_points={
         "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
         "console_scripts": ["behavior = behavior_bringup.__main__:main"],
-        "ros2cli.command": ["bt = behavior_bringup.ros2cli_command:BtCommand"],
+        "ros2cli.command": ["bt = behavior_bringup.commands.ros2cli_command:BtCommand"],
     },
 )

@@ -22,6 +22,6 @@ setup(
     description="Thin layer on rclpy: entry point, parameters, transforms, actions, tree leaves.",
     license="Apache-2.0",
     entry_points={
-        "console_scripts": ["host = behavior_packages.programs:behavior_ros.host.script"]
+        "console_scripts": ["host = behavior_packages.programs:behavior_ros.process.host.script"]
     },
 )

@@ -30,7 +30,14 @@ PARTS = {
     "fleet": ("paho-mqtt",),
     "sharing": ("pycrdt",),
     "recording": ("mcap", "mcap-ros2-support"),
-    "console": ("starlette", "uvicorn", "websockets", "trimesh", "fast-simplification"),
+    "console": (
+        "starlette",
+        "uvicorn",
+        "websockets",
+        "trimesh",
+        "pycollada",
+        "fast-simplification",
+    ),
 }
 """What the embedded planner, our own robot files, simulated worlds, VDA 5050, trees that
 several edit, recordings and the operator console need."""

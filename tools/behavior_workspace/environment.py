@@ -71,8 +71,8 @@ def write_environment(
 def _local_by_default(layout: Layout) -> list[str]:
     """Shell lines that keep ROS on this machine unless the user chose otherwise before.
 
-    The profile binds DDS to the loopback interface, as `behavior_ros.local_transport` does in the
-    suite's own programs; sourcing again after another choice takes it back.
+    The profile binds DDS to the loopback interface, as `behavior_ros.process.local_transport` does
+    in the suite's own programs; sourcing again after another choice takes it back.
     """
     profile = layout.root / "src" / "ros" / "behavior_ros" / "fastdds_loopback.xml"
     name = "FASTRTPS_DEFAULT_PROFILES_FILE"

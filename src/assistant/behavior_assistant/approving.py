@@ -10,8 +10,8 @@ from pathlib import Path
 from behavior_assistant.checked_trees import TreeChecker, digest, in_one_line, name_mistake
 from behavior_assistant.proposals import Proposal, Proposals
 from behavior_bringup.errors import BringupError
-from behavior_executor.catalogue import MissionCatalogue
-from behavior_executor.missions import MissionError
+from behavior_executor.missions.catalogue import MissionCatalogue
+from behavior_executor.missions.mission import MissionError
 from behavior_tree.xml.files import replace_file
 
 

@@ -12,8 +12,8 @@ from behavior_assistant.checked_trees import CheckedTree, TreeChecker
 from behavior_assistant.episodes import Episode
 from behavior_assistant.proposals import Proposals
 from behavior_assistant.workbench import Workbench
-from behavior_bringup.stack import TREE_NODES, Stack
-from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, catalogue_of
+from behavior_bringup.stacks.stack import TREE_NODES, Stack
+from behavior_executor.missions.catalogue import EVERYTHING, MissionCatalogue, catalogue_of
 from behavior_packages import packages
 from behavior_packages.folders import proposals_folder
 from behavior_tree import BehaviorTreeFactory

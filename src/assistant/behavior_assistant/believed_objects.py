@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from behavior_bringup.client import SERVICE_TIMEOUT, StackClient
-from behavior_bringup.connection import SCENE, enter
 from behavior_bringup.errors import BringupError
+from behavior_bringup.stacks.connection import SCENE, enter
 from behavior_sim.judging import Objects
 
 

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from behavior_bringup import argument_types
+from behavior_bringup.arguments import argument_types
+from behavior_bringup.arguments.options import add_connection, add_world
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.options import add_connection, add_world
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -226,9 +226,9 @@ def show(proposal: Proposal, console: Console) -> None:
 def _run_for_real(mission: str, options: argparse.Namespace, console: Console) -> tuple[bool, str]:
     import time
 
-    from behavior_bringup.connection import mission_client
     from behavior_bringup.conversion import mission_action, progress_of
-    from behavior_bringup.progress import ProgressDisplay
+    from behavior_bringup.missions.progress import ProgressDisplay
+    from behavior_bringup.stacks.connection import mission_client
 
     begin = time.monotonic()
     with (

@@ -15,14 +15,14 @@ from behavior_assistant.believed_objects import object_rows
 from behavior_assistant.checked_trees import CheckedTree, TreeChecker
 from behavior_assistant.episodes import Episode
 from behavior_bringup.client import StackClient
-from behavior_bringup.description import Scalar
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.following import TookTooLong
-from behavior_bringup.judges import job_named, mission_of_world
-from behavior_bringup.object_trial import ObjectJob
-from behavior_bringup.session import temporary_stack
-from behavior_bringup.stack import Stack, free_stack
-from behavior_bringup.trial_run import judged, run_trial, stack_arguments
+from behavior_bringup.jobs.judges import job_named, mission_of_world
+from behavior_bringup.jobs.object_trial import ObjectJob
+from behavior_bringup.jobs.trial_run import judged, run_trial, stack_arguments
+from behavior_bringup.missions.following import TookTooLong
+from behavior_bringup.stacks.description import Scalar
+from behavior_bringup.stacks.session import temporary_stack
+from behavior_bringup.stacks.stack import Stack, free_stack
 from behavior_sim.judging import Mission, Objects, Undisturbed, Verdict
 from behavior_sim.trials import TrialError
 

@@ -13,8 +13,8 @@ from rclpy.node import Node
 from behavior_assistant.ask_language_model import AskLanguageModel, Objects
 from behavior_assistant.asker import Asker
 from behavior_assistant.settings import PREFIX, SCRIPT, URL, Settings, read_key, settings_from
-from behavior_executor.scene_nodes import Scene
-from behavior_executor.tree_nodes import NodeContext
+from behavior_executor.node.tree_nodes import NodeContext
+from behavior_executor.scene.scene_nodes import Scene
 from behavior_ros import declare_all, read_only
 from behavior_tree import BehaviorTreeFactory
 

@@ -23,8 +23,8 @@ from behavior_assistant.episodes import Episode, summary
 from behavior_assistant.node_lines import node_row
 from behavior_assistant.proposals import Proposal, Proposals
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_executor.catalogue import MissionCatalogue, MissionEntry
-from behavior_executor.missions import MissionError
+from behavior_executor.missions.catalogue import MissionCatalogue, MissionEntry
+from behavior_executor.missions.mission import MissionError
 
 MOST_ROWS = 100
 """Of any list."""

@@ -182,7 +182,7 @@ def test_an_approved_mission_is_given_to_the_executor_and_its_end_is_told(monkey
     def mission_client(stack, namespace):
         yield Client()
 
-    monkeypatch.setattr("behavior_bringup.connection.mission_client", mission_client)
+    monkeypatch.setattr("behavior_bringup.stacks.connection.mission_client", mission_client)
     options = argparse.Namespace(stack="s", namespace="")
     answer = commands._run_for_real("fetch", options, Console(quiet=True))
     assert answer == (False, "fetch: the cup is gone")

@@ -22,7 +22,7 @@ from behavior_assistant.episodes import Episode
 from behavior_assistant.proposals import Proposals
 from behavior_assistant.workbench import Workbench
 from behavior_bringup.errors import BringupError
-from behavior_executor.catalogue import MissionCatalogue
+from behavior_executor.missions.catalogue import MissionCatalogue
 from behavior_ros.web_access import WebAccess
 
 LOOKING = {

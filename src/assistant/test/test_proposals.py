@@ -14,7 +14,7 @@ from behavior_assistant.approving import Approval, approve
 from behavior_assistant.audit import LONGEST_VALUE, Audit
 from behavior_assistant.proposals import Proposals
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_executor.catalogue import MissionCatalogue
+from behavior_executor.missions.catalogue import MissionCatalogue
 
 
 class Room:

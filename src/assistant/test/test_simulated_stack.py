@@ -14,8 +14,8 @@ from behavior_assistant import simulated_stack as module
 from behavior_assistant.believed_objects import object_rows
 from behavior_assistant.simulated_stack import SimulatedStack, places, simulated_stack
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.following import TookTooLong
-from behavior_bringup.object_trial import ObjectJob
+from behavior_bringup.jobs.object_trial import ObjectJob
+from behavior_bringup.missions.following import TookTooLong
 from behavior_sim.judging import Mission, Undisturbed, Verdict, WorldObject
 from behavior_sim.trials import TrialError
 

@@ -10,9 +10,9 @@ import pytest
 from rclpy.node import Node
 
 from behavior_assistant import tree_nodes
-from behavior_executor.scene_nodes import UnseenScene
+from behavior_executor.node.tree_nodes import NodeContext
+from behavior_executor.scene.scene_nodes import UnseenScene
 from behavior_executor.scene_view import SceneBody, SceneSnapshot
-from behavior_executor.tree_nodes import NodeContext
 from behavior_ros.testing import ros
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 

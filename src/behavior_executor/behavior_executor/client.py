@@ -29,7 +29,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from behavior_executor.missions import Code, Policy
+from behavior_executor.missions.mission import Code, Policy
 from behavior_ros import (
     QOS_REQUESTS,
     End,
@@ -38,9 +38,9 @@ from behavior_ros import (
     RemoteGoal,
     remote_actions,
 )
-from behavior_ros.closing import destroy_node
-from behavior_ros.interrupts import interrupts_held
-from behavior_ros.local_transport import match_transport
+from behavior_ros.node.closing import destroy_node
+from behavior_ros.process.interrupts import interrupts_held
+from behavior_ros.process.local_transport import match_transport
 from behavior_tree.monitoring.closing import Closing
 
 ACTION = "mission/execute"

@@ -26,9 +26,7 @@ from geometry_msgs.msg import Pose
 from nav_msgs.msg import Path
 from shape_msgs.msg import SolidPrimitive
 
-from behavior_executor.feedback import Progress
-from behavior_executor.mission_limits import oversize
-from behavior_executor.missions import (
+from behavior_executor.missions.mission import (
     CONTROL_KINDS,
     STEP_KINDS,
     Code,
@@ -38,9 +36,11 @@ from behavior_executor.missions import (
     MissionRequest,
     Policy,
 )
+from behavior_executor.missions.mission_limits import oversize
+from behavior_executor.missions.statistics import Distribution, Metric
+from behavior_executor.running.feedback import Progress
+from behavior_executor.running.tree_run import Activity, TreeRun
 from behavior_executor.scene_view import SceneBody, SceneSnapshot, SeenObject, tilt_of
-from behavior_executor.statistics import Distribution, Metric
-from behavior_executor.tree_run import Activity, TreeRun
 from behavior_motion.collision.convex import ConvexShape, convex_shape
 from behavior_motion.errors import MotionError
 from behavior_motion.planar_pose import FramedPose, Pose2D, yaw_of

@@ -20,11 +20,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
-from behavior_executor.journal import RestartPolicy
-from behavior_executor.mission_log import MissionLog
-from behavior_executor.mission_queue import MissionQueue
-from behavior_executor.missions import (
+from behavior_executor.journal.journal import RestartPolicy
+from behavior_executor.journal.mission_log import MissionLog
+from behavior_executor.missions.catalogue import MissionCatalogue, MissionEntry, Value
+from behavior_executor.missions.mission import (
     CONTROL_KINDS,
     DOUBT,
     Code,
@@ -35,8 +34,10 @@ from behavior_executor.missions import (
     State,
     code_of,
 )
-from behavior_executor.operator_control import OperatorControl
-from behavior_executor.preflight import (
+from behavior_executor.missions.mission_queue import MissionQueue
+from behavior_executor.missions.statistics import Metric, TickStatistics
+from behavior_executor.running.operator_control import OperatorControl
+from behavior_executor.running.preflight import (
     Finding,
     Preflight,
     Requirement,
@@ -44,8 +45,7 @@ from behavior_executor.preflight import (
     finding_of,
     waiting_text,
 )
-from behavior_executor.statistics import Metric, TickStatistics
-from behavior_executor.tree_run import Activity, TreeRun
+from behavior_executor.running.tree_run import Activity, TreeRun
 from behavior_tree import (
     BehaviorTreeError,
     Cause,

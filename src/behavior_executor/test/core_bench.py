@@ -3,13 +3,13 @@
 
 from pathlib import Path
 
-from behavior_executor.catalogue import MissionCatalogue, MissionEntry
 from behavior_executor.core import ExecutorCore, Settings
-from behavior_executor.journal import MissionJournal
-from behavior_executor.mission_log import MissionLog
-from behavior_executor.mission_queue import MissionQueue
-from behavior_executor.missions import Code, Mission, MissionRequest, Policy, State
-from behavior_executor.tree_run import TreeRun
+from behavior_executor.journal.journal import MissionJournal
+from behavior_executor.journal.mission_log import MissionLog
+from behavior_executor.missions.catalogue import MissionCatalogue, MissionEntry
+from behavior_executor.missions.mission import Code, Mission, MissionRequest, Policy, State
+from behavior_executor.missions.mission_queue import MissionQueue
+from behavior_executor.running.tree_run import TreeRun
 from behavior_tree import BehaviorTreeFactory, Blackboard, Cause, InputPort, NodeStatus, TreeNode
 
 TREE = """<!-- {about} -->

@@ -5,16 +5,16 @@ import random
 from collections import deque
 from pathlib import Path
 
-from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.core import ExecutorCore, Settings
-from behavior_executor.edit_peer import EditPeer
-from behavior_executor.edited_trees import EditedTrees
-from behavior_executor.journal import MissionJournal
-from behavior_executor.mission_log import MissionLog
-from behavior_executor.mission_queue import MissionQueue
-from behavior_executor.missions import MissionRequest
-from behavior_executor.tree_exchange import ExchangeAnswer, ExchangeRequest
-from behavior_executor.tree_run import TreeRun
+from behavior_executor.editing.edit_peer import EditPeer
+from behavior_executor.editing.edited_trees import EditedTrees
+from behavior_executor.editing.tree_exchange import ExchangeAnswer, ExchangeRequest
+from behavior_executor.journal.journal import MissionJournal
+from behavior_executor.journal.mission_log import MissionLog
+from behavior_executor.missions.catalogue import MissionCatalogue
+from behavior_executor.missions.mission import MissionRequest
+from behavior_executor.missions.mission_queue import MissionQueue
+from behavior_executor.running.tree_run import TreeRun
 from behavior_tree import BehaviorTreeFactory, Blackboard, InputPort, NodeStatus
 from behavior_tree.sharing import Running
 

@@ -20,11 +20,11 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
 from behavior_executor.client import MissionClient
-from behavior_executor.manager import BehaviorManager
-from behavior_executor.missions import Code, State
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.managers.manager import BehaviorManager
+from behavior_executor.missions.mission import Code, State
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros import Need, WorkerActionServer, service_need
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import Spinner, until
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 

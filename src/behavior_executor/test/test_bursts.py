@@ -20,9 +20,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 
-from behavior_executor.missions import Code, Kind, Policy, State
-from behavior_executor.node import BehaviorExecutor
-from behavior_executor.tree_run import TreeRun
+from behavior_executor.missions.mission import Code, Kind, Policy, State
+from behavior_executor.node.executor_node import BehaviorExecutor
+from behavior_executor.running.tree_run import TreeRun
 from behavior_ros import QOS_REQUESTS, BurstActionClient
 from behavior_ros.testing import Spinner, until
 
@@ -222,7 +222,7 @@ def test_hostile_requests_are_answered_shortly_and_do_no_harm(
 
 
 def test_history_is_bounded(outside: Outside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("behavior_executor.node.MOST_RECORDS", 3)
+    monkeypatch.setattr("behavior_executor.node.executor_node.MOST_RECORDS", 3)
     for name in "abcde":
         outside.topic.publish(MissionAction(action_id=name, name="quick"))
         until(lambda name=name: any(a[0] is State.FINISHED for a in outside.answers(name)))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from behavior_executor.catalogue import MissionCatalogue
-from behavior_executor.missions import Code, MissionError
+from behavior_executor.missions.catalogue import MissionCatalogue
+from behavior_executor.missions.mission import Code, MissionError
 
 TREE = """<?xml version="1.0"?>
 <!-- Wave at people.

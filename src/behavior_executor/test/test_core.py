@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from core_bench import Bench
 
-from behavior_executor.feedback import FeedbackGate, progress_of
-from behavior_executor.missions import (
+from behavior_executor.missions.mission import (
     Code,
     Kind,
     Mission,
@@ -17,8 +16,9 @@ from behavior_executor.missions import (
     Policy,
     State,
 )
-from behavior_executor.report import Report
-from behavior_executor.tree_run import Activity
+from behavior_executor.missions.report import Report
+from behavior_executor.running.feedback import FeedbackGate, progress_of
+from behavior_executor.running.tree_run import Activity
 from behavior_tree import Cause, CauseKind, NodeStatus
 
 LOST = Cause(CauseKind.SERVER_LOST, "action /pick: the server of /pick is gone")

@@ -8,12 +8,12 @@ import time
 import pytest
 from editing_bench import EditingBench, FarEditor, Network, tree_file
 
-from behavior_executor import tree_room
-from behavior_executor.edit_line import MOST_IN_LINE
-from behavior_executor.edited_trees import LIMITS, MOST_TREES
-from behavior_executor.missions import State
-from behavior_executor.tree_exchange import ExchangeRequest
-from behavior_executor.tree_room import MOST_EDITORS, PRESENCE
+from behavior_executor.editing import tree_room
+from behavior_executor.editing.edit_line import MOST_IN_LINE
+from behavior_executor.editing.edited_trees import LIMITS, MOST_TREES
+from behavior_executor.editing.tree_exchange import ExchangeRequest
+from behavior_executor.editing.tree_room import MOST_EDITORS, PRESENCE
+from behavior_executor.missions.mission import State
 from behavior_tree import LogicError
 from behavior_tree.sharing import Code, Running
 

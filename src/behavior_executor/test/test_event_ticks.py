@@ -16,12 +16,12 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from behavior_executor.manager import BehaviorManager
-from behavior_executor.missions import Code, Kind, Mission, MissionRequest, Policy
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.managers.manager import BehaviorManager
+from behavior_executor.missions.mission import Code, Kind, Mission, MissionRequest, Policy
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros import WorkerActionServer
-from behavior_ros.closing import destroy_node
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.node.closing import destroy_node
+from behavior_ros.process.lean_executor import LeanExecutor
 
 ACTIONS = 40
 PERIOD = 10.0

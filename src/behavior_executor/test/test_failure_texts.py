@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core_bench import TREE, Bench
 
-from behavior_executor.missions import Code
+from behavior_executor.missions.mission import Code
 from behavior_tree import InputPort, NodeStatus, OutputPort, TreeNode
 
 

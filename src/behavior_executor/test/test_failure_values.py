@@ -10,9 +10,9 @@ from behavior_msgs.msg import FailureCause
 from core_bench import TREE, Bench
 
 from behavior_executor.conversion import failure_message, feedback_message
-from behavior_executor.feedback import progress_of, refusal
-from behavior_executor.missions import Code, Mission, MissionRequest, State, ended_by
-from behavior_executor.tree_run import Activity
+from behavior_executor.missions.mission import Code, Mission, MissionRequest, State, ended_by
+from behavior_executor.running.feedback import progress_of, refusal
+from behavior_executor.running.tree_run import Activity
 from behavior_tree import Cause, CauseKind, FailureReason, NodeStatus, TreeNode
 
 SLOW = Cause(

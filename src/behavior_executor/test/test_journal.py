@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from core_bench import Bench
 
-from behavior_executor.journal import JournalError, MissionJournal
-from behavior_executor.mission_log import MissionLog, open_log
-from behavior_executor.missions import Code, Mission, MissionError, MissionRequest, State
-from behavior_executor.record_file import Place, line, replace
-from behavior_executor.record_store import AHEAD
+from behavior_executor.journal.journal import JournalError, MissionJournal
+from behavior_executor.journal.mission_log import MissionLog, open_log
+from behavior_executor.journal.record_file import Place, line, replace
+from behavior_executor.journal.record_store import AHEAD
+from behavior_executor.missions.mission import Code, Mission, MissionError, MissionRequest, State
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from core_bench import Bench
 
-from behavior_executor.journal import MissionJournal, RestartPolicy
-from behavior_executor.mission_log import MissionLog
-from behavior_executor.missions import DOUBT, Code, Mission, MissionRequest, State
-from behavior_executor.record_file import FLOOR, Place, Scan, line, scan
-from behavior_executor.record_store import merge
-from behavior_executor.request_text import request_to_text
+from behavior_executor.journal.journal import MissionJournal, RestartPolicy
+from behavior_executor.journal.mission_log import MissionLog
+from behavior_executor.journal.record_file import FLOOR, Place, Scan, line, scan
+from behavior_executor.journal.record_store import merge
+from behavior_executor.missions.mission import DOUBT, Code, Mission, MissionRequest, State
+from behavior_executor.missions.request_text import request_to_text
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 from behavior_executor.client import MissionClient
-from behavior_executor.missions import Code, Kind, MissionRequest, State
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.missions.mission import Code, Kind, MissionRequest, State
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_motion.planar_pose import FramedPose, Pose2D
-from behavior_ros.bond import ManagerBond
+from behavior_ros.node.bond import ManagerBond
 from behavior_ros.testing import Spinner, until
 from behavior_tree.monitoring.groot2 import Groot2Client, Groot2Error, Hook, discover
 
@@ -258,7 +258,7 @@ class Process:
             "second_mission_policy:=queue",
         ]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "behavior_executor.node", "--ros-args"]
+            [sys.executable, "-m", "behavior_executor.node.executor_node", "--ros-args"]
             + [word for argument in arguments for word in ("-p", argument)],
             env=os.environ,
         )

@@ -11,8 +11,8 @@ from behavior_msgs.srv import EditTree
 from rclpy.parameter import Parameter
 
 from behavior_executor.client import MissionClient
-from behavior_executor.live_editor import LiveEditor, LiveEditorError
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.editing.live_editor import LiveEditor, LiveEditorError
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros import QOS_REQUESTS
 from behavior_ros.testing import Spinner, until
 from behavior_tree.sharing import Code, Running

@@ -11,7 +11,7 @@ from behavior_msgs.msg import MissionAction
 from rclpy.parameter import Parameter
 
 from behavior_executor.client import MissionClient, MissionClientError
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros.conformance import (
     CLIENT_RULES,
     SERVER_RULES,
@@ -19,7 +19,7 @@ from behavior_ros.conformance import (
     ServerUnderTest,
     broken_rules,
 )
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import Spinner
 
 FOREVER = """<!-- Never ends -->

@@ -12,10 +12,17 @@ from pathlib import Path
 import pytest
 from core_bench import Bench
 
-from behavior_executor import record_file
-from behavior_executor.journal import MissionJournal
-from behavior_executor.mission_log import RETRY, MissionLog
-from behavior_executor.missions import Code, Mission, MissionError, MissionRequest, Policy, State
+from behavior_executor.journal import record_file
+from behavior_executor.journal.journal import MissionJournal
+from behavior_executor.journal.mission_log import RETRY, MissionLog
+from behavior_executor.missions.mission import (
+    Code,
+    Mission,
+    MissionError,
+    MissionRequest,
+    Policy,
+    State,
+)
 
 
 @pytest.fixture

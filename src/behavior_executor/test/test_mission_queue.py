@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_executor.mission_queue import MissionQueue
-from behavior_executor.missions import (
+from behavior_executor.missions.mission import (
     FINAL_STATES,
     Code,
     Mission,
@@ -13,6 +12,7 @@ from behavior_executor.missions import (
     Policy,
     State,
 )
+from behavior_executor.missions.mission_queue import MissionQueue
 
 
 def request(action_id: str, policy: Policy = Policy.DEFAULT, priority: int = 0) -> MissionRequest:

@@ -11,9 +11,9 @@ import pytest
 from behavior_msgs.msg import MissionAction, MissionFeedback
 
 from behavior_executor.client import MissionClient, MissionClientError
-from behavior_executor.executor_parameters import EXECUTOR_PARAMETERS
-from behavior_executor.manager import ManagerError, load_manager_class
-from behavior_executor.missions import Code, Kind, Policy, State
+from behavior_executor.managers.manager import ManagerError, load_manager_class
+from behavior_executor.missions.mission import Code, Kind, Policy, State
+from behavior_executor.node.executor_parameters import EXECUTOR_PARAMETERS
 
 FOREVER = """<!-- Never ends -->
 <root BTCPP_format="4"><BehaviorTree ID="forever">
@@ -34,7 +34,7 @@ def test_executor_process_stops_cleanly_in_mid_mission(ros: None, tmp_path: Path
     (tmp_path / "forever.xml").write_text(FOREVER)
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "behavior_executor.node", "--ros-args"),
+            *(sys.executable, "-m", "behavior_executor.node.executor_node", "--ros-args"),
             *("-p", f"tree_directories:=['{tmp_path}']", "-p", "nodes_file:=''"),
         ],
         env=os.environ,
@@ -57,7 +57,7 @@ def test_executor_process_stops_cleanly_in_mid_mission(ros: None, tmp_path: Path
 
 
 def test_managers_are_found_by_path_and_refused_with_reasons() -> None:
-    name = "behavior_executor.scene_manager:SceneManager"
+    name = "behavior_executor.scene.scene_manager:SceneManager"
     assert load_manager_class(name).name == "scene"
     for wrong, words in (
         ("nowhere", "no manager 'nowhere'"),

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from core_bench import TREE, Bench
 
-from behavior_executor.missions import Code, Mission, State
-from behavior_executor.operator_control import MOST_PREPARED, ControlState
+from behavior_executor.missions.mission import Code, Mission, State
+from behavior_executor.running.operator_control import MOST_PREPARED, ControlState
 from behavior_tree import BehaviorTreeError
 
 LOST = "action /pick: the server of /pick is gone"

@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 from core_bench import Bench
 
-from behavior_executor.missions import Code, Kind, MissionError, MissionRequest, State
-from behavior_executor.preflight import Requirement, failure_of, finding_of, missing_of, place_of
-from behavior_executor.tree_run import TreeRun
+from behavior_executor.missions.mission import Code, Kind, MissionError, MissionRequest, State
+from behavior_executor.running.preflight import (
+    Requirement,
+    failure_of,
+    finding_of,
+    missing_of,
+    place_of,
+)
+from behavior_executor.running.tree_run import TreeRun
 from behavior_tree import CauseKind, TreeNode
 
 PATIENCE = 5.0

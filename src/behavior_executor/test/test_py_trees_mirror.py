@@ -11,8 +11,8 @@ import pytest
 from py_trees.blackboard import Blackboard as PyTreesBlackboard
 from py_trees.common import Status
 
-from behavior_executor.py_trees_mirror import BlackboardMirror, TreeMirror
-from behavior_executor.tree_run import TreeRun
+from behavior_executor.monitoring.py_trees_mirror import BlackboardMirror, TreeMirror
+from behavior_executor.running.tree_run import TreeRun
 from behavior_tree import BehaviorTreeFactory
 
 MAIN = """<root BTCPP_format="4" main_tree_to_execute="main">

@@ -24,7 +24,7 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
 from behavior_executor.client import MissionClient
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros.testing import Spinner, until
 
 TREE = """<root BTCPP_format="4"><BehaviorTree ID="job"><Sequence name="job">

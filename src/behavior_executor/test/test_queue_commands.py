@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from behavior_executor.mission_queue import MissionQueue
-from behavior_executor.missions import MissionRequest, Policy
-from behavior_executor.queue_commands import is_queue_command, obey_queue_command
+from behavior_executor.missions.mission import MissionRequest, Policy
+from behavior_executor.missions.mission_queue import MissionQueue
+from behavior_executor.running.queue_commands import is_queue_command, obey_queue_command
 from behavior_tree import BehaviorTreeError
 
 

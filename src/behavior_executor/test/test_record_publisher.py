@@ -14,11 +14,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from behavior_executor.client import MissionClient, MissionClientError
-from behavior_executor.missions import Kind, MissionRequest
-from behavior_executor.node import BehaviorExecutor
-from behavior_executor.record_publisher import Gathering, message_values
-from behavior_ros.qos import QOS_KEPT_EVENTS, QOS_REQUESTS
+from behavior_executor.missions.mission import Kind, MissionRequest
+from behavior_executor.monitoring.record_publisher import Gathering, message_values
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros.testing import Spinner, until
+from behavior_ros.topics.qos import QOS_KEPT_EVENTS, QOS_REQUESTS
 from behavior_tree.errors import ConversionError
 
 TREES = {

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from nav_msgs.msg import Path
 
 from behavior_executor.conversion import request_from
-from behavior_executor.mission_limits import MOST_POSES, MOST_STEPS
-from behavior_executor.missions import Code, Kind, MissionError, MissionRequest, Policy
-from behavior_executor.request_text import request_from_text, request_to_text
+from behavior_executor.missions.mission import Code, Kind, MissionError, MissionRequest, Policy
+from behavior_executor.missions.mission_limits import MOST_POSES, MOST_STEPS
+from behavior_executor.missions.request_text import request_from_text, request_to_text
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_ros import upright_pose
 

@@ -9,9 +9,9 @@ from core_bench import Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_executor import record_file
-from behavior_executor.journal import MissionJournal, RestartPolicy
-from behavior_executor.missions import (
+from behavior_executor.journal import record_file
+from behavior_executor.journal.journal import MissionJournal, RestartPolicy
+from behavior_executor.missions.mission import (
     FINAL_STATES,
     Code,
     Kind,

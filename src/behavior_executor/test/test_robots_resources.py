@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from behavior_executor.tree_loader import TreeLoader
+from behavior_executor.node.tree_loader import TreeLoader
 from behavior_tree import InputPort, LoadError, NodeStatus, SyncActionNode
 
 TIAGO = Path(__file__).resolve().parents[3] / "config" / "robots" / "tiago_pro.yaml"

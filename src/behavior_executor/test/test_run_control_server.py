@@ -10,8 +10,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from behavior_executor.client import MissionClient, MissionClientError, MissionOutcome
-from behavior_executor.node import BehaviorExecutor
-from behavior_executor.run_control_server import LONGEST_COMMAND
+from behavior_executor.node.executor_node import BehaviorExecutor
+from behavior_executor.node.run_control_server import LONGEST_COMMAND
 from behavior_ros import QOS_LATCHED
 from behavior_ros.testing import Spinner, until
 

@@ -11,7 +11,7 @@ from behavior_msgs.msg import SceneObject, SceneObjectArray
 from rclpy.action import ActionServer
 from rclpy.node import Node
 
-from behavior_executor.scene_manager import SceneManager
+from behavior_executor.scene.scene_manager import SceneManager
 from behavior_ros import QOS_LATCHED, load_node_models, register_ros_nodes
 from behavior_ros.testing import until
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus

@@ -10,7 +10,7 @@ from geometry_msgs.msg import Pose, PoseStamped
 from shape_msgs.msg import SolidPrimitive
 
 from behavior_executor.conversion import snapshot_from
-from behavior_executor.scene_manager import register_scene_nodes
+from behavior_executor.scene.scene_manager import register_scene_nodes
 from behavior_ros import to_time
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeExecutionError, NodeStatus
 

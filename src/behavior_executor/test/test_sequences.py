@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from core_bench import Bench
 
-from behavior_executor.feedback import progress_of
-from behavior_executor.missions import (
+from behavior_executor.missions.mission import (
     Code,
     Kind,
     Mission,
@@ -17,6 +16,7 @@ from behavior_executor.missions import (
     code_of,
     failed,
 )
+from behavior_executor.running.feedback import progress_of
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_tree import Cause, CauseKind
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from behavior_executor.statistics import Histogram, TickStatistics
+from behavior_executor.missions.statistics import Histogram, TickStatistics
 
 
 def test_empty() -> None:

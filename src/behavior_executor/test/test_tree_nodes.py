@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from behavior_executor.tree_nodes import (
+from behavior_executor.node.tree_nodes import (
     NodeContext,
     package_node_models,
     register_package_nodes,

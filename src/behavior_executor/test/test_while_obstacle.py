@@ -3,7 +3,7 @@
 
 import pytest
 
-from behavior_executor.while_obstacle import WhileObstacle
+from behavior_executor.scene.while_obstacle import WhileObstacle
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus
 
 RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE

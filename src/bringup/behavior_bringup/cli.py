@@ -16,20 +16,20 @@ from typing import Any, NoReturn
 
 from rich.console import Console
 
-from behavior_bringup.addressing import address
-from behavior_bringup.completion import complete
-from behavior_bringup.create import add_create
+from behavior_bringup.arguments.completion import complete
+from behavior_bringup.commands.create import add_create
+from behavior_bringup.commands.offered_commands import add_offered
+from behavior_bringup.commands.packages_cli import add_packages
+from behavior_bringup.commands.robot_cli import add_robot
+from behavior_bringup.commands.stack_cli import add_stack_verbs
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation.cli import add_evaluate, joined
-from behavior_bringup.job_cli import add_job_verbs
-from behavior_bringup.mission_cli import add_mission
-from behavior_bringup.offered_commands import add_offered
-from behavior_bringup.packages_cli import add_packages
+from behavior_bringup.jobs.job_cli import add_job_verbs
+from behavior_bringup.missions.mission_cli import add_mission
 from behavior_bringup.preview.cli import add_preview, add_preview_server
-from behavior_bringup.robot_cli import add_robot
-from behavior_bringup.scene_cli import add_scene
+from behavior_bringup.scene.scene_cli import add_scene
 from behavior_bringup.security.cli import add_security
-from behavior_bringup.stack_cli import add_stack_verbs
+from behavior_bringup.stacks.addressing import address
 from behavior_bringup.suggestions import did_you_mean
 from behavior_bringup.teaching.cli import add_teach
 from behavior_bringup.terminal import say

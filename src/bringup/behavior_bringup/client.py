@@ -28,13 +28,13 @@ from behavior_bringup.conversion import (
     TERMINAL_STATES,
     disturb_request,
 )
-from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.newest_snapshot import NewestSnapshot
 from behavior_bringup.security.policy import enclave_arguments
+from behavior_bringup.stacks.description import Readiness
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, End, remote_actions
-from behavior_ros.closing import destroy_node
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.node.closing import destroy_node
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_sim.judging import Disturbance, WorldObject
 from behavior_tree.monitoring.closing import Closing
 

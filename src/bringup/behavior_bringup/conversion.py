@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from shape_msgs.msg import SolidPrimitive
 from visualization_msgs.msg import Marker, MarkerArray
 
-from behavior_bringup.mission_steps import Step
+from behavior_bringup.missions.mission_steps import Step
+from behavior_bringup.missions.progress import Progress
 from behavior_bringup.preview.live_state import BelievedObject, Sight
-from behavior_bringup.progress import Progress
-from behavior_executor.missions import Code
+from behavior_executor.missions.mission import Code
 from behavior_ros import pose_to_matrix, seconds, upright_pose
 from behavior_sim.judging import Disturbance, WorldObject
 from behavior_tree.cause import CauseKind

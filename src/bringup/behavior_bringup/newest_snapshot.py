@@ -10,7 +10,7 @@ from behavior_msgs.msg import SceneObjectArray
 from rclpy.serialization import deserialize_message
 
 from behavior_bringup.conversion import world_objects
-from behavior_ros.wire import reading
+from behavior_ros.messages.wire import reading
 from behavior_sim.judging import WorldObject
 
 

@@ -26,13 +26,13 @@ def _complain(text: str) -> None:
 
 
 def _manifests() -> list[TreeNodeManifest]:
-    from behavior_executor.scene_manager import register_scene_nodes
-    from behavior_executor.scene_nodes import UnseenScene
-    from behavior_executor.tree_nodes import (
+    from behavior_executor.node.tree_nodes import (
         NodeContext,
         package_node_models,
         register_package_nodes,
     )
+    from behavior_executor.scene.scene_manager import register_scene_nodes
+    from behavior_executor.scene.scene_nodes import UnseenScene
     from behavior_ros import ros_node_manifests
 
     executor, scene = BehaviorTreeFactory(), UnseenScene()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rclpy.node import Node
 
-from behavior_bringup.description import load_stack, resolve
 from behavior_bringup.security.graph import profile_of
-from behavior_bringup.stack import host_command, write_parameters
+from behavior_bringup.stacks.description import load_stack, resolve
+from behavior_bringup.stacks.stack import host_command, write_parameters
 
 GLOBAL = {"/clock", "/diagnostics", "/parameter_events", "/rosout"}
 """What robots of one graph share by ROS' own convention."""

@@ -10,14 +10,15 @@ from typing import Any, NoReturn
 import pytest
 from test_first_hour import stack_up
 
-from behavior_bringup import connection, demo, session, stack
-from behavior_bringup.addressing import stack_of
 from behavior_bringup.cli import main
-from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation import stack_episodes
-from behavior_bringup.stack import Stack, namespace_arguments
-from behavior_bringup.supervisor import Plan
+from behavior_bringup.jobs import demo
+from behavior_bringup.stacks import connection, session, stack
+from behavior_bringup.stacks.addressing import stack_of
+from behavior_bringup.stacks.description import Readiness
+from behavior_bringup.stacks.stack import Stack, namespace_arguments
+from behavior_bringup.stacks.supervisor import Plan
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ def test_a_stack_s_namespace_is_taken_from_the_stack(
         asked.append((name, namespace))
         raise BringupError("nobody there")
 
-    monkeypatch.setattr("behavior_bringup.mission_verbs.mission_client", client)
+    monkeypatch.setattr("behavior_bringup.missions.mission_verbs.mission_client", client)
     monkeypatch.setattr(connection, "enter_domain", lambda _: None)
     with stack_up("one", namespace="/left"):
         for words in ("--name one", "--namespace left", "--name one --namespace other"):

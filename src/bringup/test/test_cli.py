@@ -128,7 +128,7 @@ def test_ros2_bt_hands_everything_over(monkeypatch: pytest.MonkeyPatch) -> None:
     command.CommandExtension = object  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ros2cli", package)
     monkeypatch.setitem(sys.modules, "ros2cli.command", command)
-    extension = importlib.import_module("behavior_bringup.ros2cli_command").BtCommand()
+    extension = importlib.import_module("behavior_bringup.commands.ros2cli_command").BtCommand()
     became: list[list[str]] = []
     monkeypatch.setattr("os.execv", lambda program, words: became.append(words))
     root = argparse.ArgumentParser(prog="ros2")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from behavior_bringup.cli import main
-from behavior_bringup.create import PARTS, create
+from behavior_bringup.commands.create import PARTS, create
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_packages import read_manifest
 

@@ -9,13 +9,13 @@ import pytest
 from behavior_msgs.msg import MissionAction, MissionFeedback
 from rich.console import Console
 
-from behavior_bringup import demo
-from behavior_bringup.description import Scalar
 from behavior_bringup.errors import UsageError
-from behavior_bringup.object_trial import rendering_words
-from behavior_bringup.storyboard import Storyboard
-from behavior_bringup.trial_run import order_of, stack_arguments
-from behavior_sim.rendering import Caption, RenderReport
+from behavior_bringup.jobs import demo
+from behavior_bringup.jobs.object_trial import rendering_words
+from behavior_bringup.jobs.storyboard import Storyboard
+from behavior_bringup.jobs.trial_run import order_of, stack_arguments
+from behavior_bringup.stacks.description import Scalar
+from behavior_sim.recordings.rendering import Caption, RenderReport
 
 
 def test_the_backend_is_named() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from behavior_bringup.description import argument_values, load_stack, resolve, stack_file
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.stack import host_command, write_parameters
+from behavior_bringup.stacks.description import argument_values, load_stack, resolve, stack_file
+from behavior_bringup.stacks.stack import host_command, write_parameters
 
 GOOD = """
 description: a test
@@ -78,7 +78,7 @@ processes:
   executor:
     nodes:
       behavior_executor:
-        node: "behavior_executor.node:BehaviorExecutor"
+        node: "behavior_executor.node.executor_node:BehaviorExecutor"
         parameters: {managers: [planner]}
         node_parameters:
           autonomy_level: {deadman_switch_timeout_s: "${deadman}"}

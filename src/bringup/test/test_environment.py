@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from behavior_bringup.environment import choose_domain
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.paths import journal_file, runtime_dir
+from behavior_bringup.stacks.environment import choose_domain
+from behavior_bringup.stacks.paths import journal_file, runtime_dir
 from behavior_packages.folders import own_missions
-from behavior_ros.domains import DOMAINS
+from behavior_ros.process.domains import DOMAINS
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,7 +26,7 @@ def test_a_domain_that_the_user_set_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_other_stacks_domains_are_avoided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ROS_DOMAIN_ID", raising=False)
-    monkeypatch.setattr("behavior_ros.domains.used_domains", lambda: set())
+    monkeypatch.setattr("behavior_ros.process.domains.used_domains", lambda: set())
     assert choose_domain(taken=set(DOMAINS) - {33}) == 33
     with pytest.raises(BringupError, match="All ROS domains"):
         choose_domain(taken=DOMAINS)

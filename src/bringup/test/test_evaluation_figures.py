@@ -21,8 +21,8 @@ from behavior_bringup.evaluation.figures import (
     totals,
 )
 from behavior_bringup.evaluation.record import EpisodeRecord
-from behavior_bringup.object_trial import Disturber, disagreements
-from behavior_bringup.progress import Progress, panel
+from behavior_bringup.jobs.object_trial import Disturber, disagreements
+from behavior_bringup.missions.progress import Progress, panel
 from behavior_bringup.terminal import say_verdict
 from behavior_sim.judging import Disturbance, Situation, WorldObject
 

@@ -19,7 +19,7 @@ from behavior_bringup.evaluation.cli import joined
 from behavior_bringup.evaluation.ray_workers import INSTALL
 from behavior_bringup.evaluation.store import EpisodeStore, read
 from behavior_bringup.evaluation.variation import read_variation
-from behavior_sim.variation import OF_DETECTOR, OF_OBJECTS
+from behavior_sim.worlds.variation import OF_DETECTOR, OF_OBJECTS
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PAGE = (REPOSITORY / "docs" / "evaluation.md").read_text(encoding="utf-8")

@@ -16,14 +16,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from behavior_bringup import connection, mission_verbs, stack_verbs
 from behavior_bringup.cli import add_verbs, main
-from behavior_bringup.connection import enter
-from behavior_bringup.description import load_stack, stack_file
+from behavior_bringup.commands import stack_verbs
 from behavior_bringup.errors import BringupError
-from behavior_bringup.mission_offers import offers_of
-from behavior_bringup.stack import TREE_NODES, Stack
-from behavior_bringup.state import ProcessState, StackState, acquire_lock, stack_dir, write_state
+from behavior_bringup.missions import mission_verbs
+from behavior_bringup.missions.mission_offers import offers_of
+from behavior_bringup.stacks import connection
+from behavior_bringup.stacks.connection import enter
+from behavior_bringup.stacks.description import load_stack, stack_file
+from behavior_bringup.stacks.stack import TREE_NODES, Stack
+from behavior_bringup.stacks.state import (
+    ProcessState,
+    StackState,
+    acquire_lock,
+    stack_dir,
+    write_state,
+)
 from behavior_bringup.terminal import sentence, show_table
 from behavior_executor.client import MissionOutcome
 
@@ -352,7 +360,7 @@ def test_logs_are_shown_by_process_also_when_the_stack_is_down(
 def test_logs_are_followed_until_the_stack_goes_down(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from behavior_bringup import log_files
+    from behavior_bringup.stacks import log_files
 
     with stack_up() as state:
         file = Path(state.log_dir) / "skills.log"

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from behavior_bringup import job_verbs
 from behavior_bringup.cli import main
 from behavior_bringup.errors import UsageError
 from behavior_bringup.evaluation import verbs
-from behavior_bringup.job_options import configured, speed_for
-from behavior_bringup.judges import job_named
-from behavior_bringup.trial_run import order_of
+from behavior_bringup.jobs import job_verbs
+from behavior_bringup.jobs.job_options import configured, speed_for
+from behavior_bringup.jobs.judges import job_named
+from behavior_bringup.jobs.trial_run import order_of
 from behavior_sim.trials import Job
 
 

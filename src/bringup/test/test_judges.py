@@ -3,9 +3,9 @@
 
 import pytest
 
-from behavior_bringup.description import load_stack, stack_file
 from behavior_bringup.errors import UsageError
-from behavior_bringup.judges import job_named, known_jobs, mission_of_world
+from behavior_bringup.jobs.judges import job_named, known_jobs, mission_of_world
+from behavior_bringup.stacks.description import load_stack, stack_file
 
 
 def test_every_tree_that_runs_on_its_own_in_a_simulated_world_has_a_judge() -> None:

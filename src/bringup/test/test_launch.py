@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
-from behavior_bringup.description import load_stack, resolve, stack_file
-from behavior_bringup.launch_plan import Request, answer
-from behavior_bringup.paths import journal_file
+from behavior_bringup.stacks.description import load_stack, resolve, stack_file
+from behavior_bringup.stacks.launch_plan import Request, answer
+from behavior_bringup.stacks.paths import journal_file
 
 ROOT = Path(__file__).parents[3]
 
@@ -84,7 +84,7 @@ def launch_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, programs: Path)
         module = types.ModuleType(name)
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.delitem(sys.modules, "behavior_bringup.launching", raising=False)
+    monkeypatch.delitem(sys.modules, "behavior_bringup.stacks.launching", raising=False)
     file = ROOT / "launch" / "bringup.launch.py"
     spec = importlib.util.spec_from_file_location("bringup_launch", file)
     assert spec is not None
@@ -92,7 +92,7 @@ def launch_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, programs: Path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    sys.modules.pop("behavior_bringup.launching", None)
+    sys.modules.pop("behavior_bringup.stacks.launching", None)
 
 
 def actions_of(launch_file: Any, **context: Any) -> dict[str, Action]:
@@ -108,7 +108,7 @@ def at_once(launch_file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def answered(**request: Any) -> Any:
         return json.loads(json.dumps(answer(Request(**request))))
 
-    monkeypatch.setattr("behavior_bringup.launching._answer", answered)
+    monkeypatch.setattr("behavior_bringup.stacks.launching._answer", answered)
 
 
 def declared(launch_file: Any) -> dict[str, dict[str, Any]]:
@@ -300,7 +300,7 @@ for part in ("launch", "launch_ros", "ros2cli"):
     for name in (part, f"{part}.actions", f"{part}.logging", f"{part}.command"):
         module = sys.modules[name] = types.ModuleType(name)
         module.__getattr__ = lambda name: object
-import behavior_bringup.launching, behavior_bringup.ros2cli_command
+import behavior_bringup.stacks.launching, behavior_bringup.commands.ros2cli_command
 """
 
 

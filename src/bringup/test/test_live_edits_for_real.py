@@ -16,8 +16,8 @@ import pytest
 from behavior_msgs.msg import MissionAction
 
 from behavior_executor.client import MissionClient
-from behavior_executor.live_editor import LiveEditor
-from behavior_executor.missions import State
+from behavior_executor.editing.live_editor import LiveEditor
+from behavior_executor.missions.mission import State
 from behavior_ros.testing import ros, until
 from behavior_tree.sharing import Answer, Code, Running
 
@@ -49,7 +49,7 @@ class Executor:
             "journal_file": str(folder / "run" / "missions.sqlite"),
             "restart_policy": "resume",
         }
-        self._command = [sys.executable, "-m", "behavior_executor.node", "--ros-args"]
+        self._command = [sys.executable, "-m", "behavior_executor.node.executor_node", "--ros-args"]
         for name, value in parameters.items():
             self._command += ["-p", f"{name}:={value}"]
         self.start()

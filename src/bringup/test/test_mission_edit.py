@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from rclpy.parameter import Parameter
 
-from behavior_bringup import connection
 from behavior_bringup.cli import main
+from behavior_bringup.stacks import connection
 from behavior_bringup.teaching import verb
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros.testing import Spinner, ros, spinner
 
 __all__ = ["ros", "spinner"]

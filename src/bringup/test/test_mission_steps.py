@@ -9,8 +9,8 @@ from behavior_msgs.msg import MissionAction
 
 from behavior_bringup.conversion import sequence_action
 from behavior_bringup.errors import UsageError
-from behavior_bringup.mission_cli import _CONTROLS
-from behavior_bringup.mission_steps import read_steps
+from behavior_bringup.missions.mission_cli import _CONTROLS
+from behavior_bringup.missions.mission_steps import read_steps
 
 FILE = """
 steps:

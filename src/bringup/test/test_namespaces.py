@@ -15,10 +15,10 @@ from robots_in_namespaces import Robot, names_elsewhere
 from sensor_msgs.msg import JointState
 
 from behavior_bringup.cli import main
-from behavior_bringup.description import stack_file
+from behavior_bringup.stacks.description import stack_file
 from behavior_executor.client import MissionClient
-from behavior_ros.qos import QOS_EVENT_LOG
 from behavior_ros.testing import Spinner, ros, spinner, until
+from behavior_ros.topics.qos import QOS_EVENT_LOG
 
 __all__ = ["ros", "spinner"]  # fixtures
 
@@ -38,7 +38,7 @@ processes:
   executor:
     nodes:
       behavior_executor:
-        node: behavior_executor.node:BehaviorExecutor
+        node: behavior_executor.node.executor_node:BehaviorExecutor
         parameters: {tree_directories: ["${missions}"], groot2_port: 0, server_lost_grace: 0.0}
       scene:
         node: behavior_scene.node.scene_node:SceneNode

@@ -24,12 +24,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from behavior_bringup.client import new_context
-from behavior_bringup.session import temporary_stack
-from behavior_bringup.stack import free_stack
-from behavior_executor.missions import Code
+from behavior_bringup.stacks.session import temporary_stack
+from behavior_bringup.stacks.stack import free_stack
+from behavior_executor.missions.mission import Code
 from behavior_navigation.rules.polyline import Polyline
 from behavior_ros import QOS_LATCHED
-from behavior_ros.closing import destroy_node
+from behavior_ros.node.closing import destroy_node
 
 pytestmark = pytest.mark.timeout(600)
 RVIZ = Path(__file__).parents[3] / "config" / "navigation" / "navigation.rviz"

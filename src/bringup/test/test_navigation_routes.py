@@ -16,7 +16,7 @@ from behavior_navigation.rules.regions import RegionIndex
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.path_planner import Maneuver, Mode, Plan
 from behavior_sim.navigation.system import Command, NavigationSystem
-from behavior_sim.resources import find_navigation_world
+from behavior_sim.worlds.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
 REACH = 0.35

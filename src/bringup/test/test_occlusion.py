@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from behavior_sim.camera_process import CameraError
+from behavior_sim.cameras.camera_process import CameraError
 
 PROGRAM = Path(__file__).resolve().parents[3] / "benchmarks/scene_occlusion.py"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from behavior_bringup import offered_commands
 from behavior_bringup.cli import main
+from behavior_bringup.commands import offered_commands
 from behavior_packages import Offer
 
 

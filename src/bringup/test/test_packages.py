@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from behavior_bringup.cli import main
-from behavior_bringup.description import load_stack, resolve, stack_file
 from behavior_bringup.errors import UsageError
+from behavior_bringup.stacks.description import load_stack, resolve, stack_file
 
 STACK = """
 description: A kitchen.

@@ -18,9 +18,9 @@ import pytest
 
 from behavior_bringup.cli import main
 from behavior_bringup.preview.run import observed
-from behavior_bringup.session import bring_up
-from behavior_bringup.stack import Stack
-from behavior_bringup.state import known_stacks
+from behavior_bringup.stacks.session import bring_up
+from behavior_bringup.stacks.stack import Stack
+from behavior_bringup.stacks.state import known_stacks
 from behavior_ros.testing import own_domain
 
 pytestmark = [

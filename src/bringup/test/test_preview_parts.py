@@ -19,8 +19,6 @@ from std_msgs.msg import String
 from visualization_msgs.msg import Marker
 
 from behavior_bringup.conversion import believed_objects, path_marker
-from behavior_bringup.description import load_stack, stack_file
-from behavior_bringup.environment import choose_domain
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.preview.agreement import agreement, farthest
 from behavior_bringup.preview.copy_stack import copy_of
@@ -31,14 +29,16 @@ from behavior_bringup.preview.rehearsal import Stopwatch
 from behavior_bringup.preview.report import Preview
 from behavior_bringup.preview.setting import counterparts
 from behavior_bringup.preview.start_state import copied_world
-from behavior_bringup.stack import Stack
-from behavior_bringup.state import StackState, acquire_lock
-from behavior_bringup.supervisor import Plan
-from behavior_sim.config import load_world
-from behavior_sim.layouts import pose_of
-from behavior_sim.motion_summary import Clearance, MotionSummary, Touch
-from behavior_sim.resources import find_world
-from behavior_sim.world import World
+from behavior_bringup.stacks.description import load_stack, stack_file
+from behavior_bringup.stacks.environment import choose_domain
+from behavior_bringup.stacks.stack import Stack
+from behavior_bringup.stacks.state import StackState, acquire_lock
+from behavior_bringup.stacks.supervisor import Plan
+from behavior_sim.recordings.motion_summary import Clearance, MotionSummary, Touch
+from behavior_sim.worlds.config import load_world
+from behavior_sim.worlds.layouts import pose_of
+from behavior_sim.worlds.resources import find_world
+from behavior_sim.worlds.world import World
 
 JOINTS = {"panda_joint1": 0.1, "panda_joint2": -0.5, "panda_finger_joint1": 0.02}
 
@@ -296,8 +296,8 @@ def test_a_copy_never_gets_the_domain_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", "5")
-    monkeypatch.setattr("behavior_ros.domains.DOMAINS", range(4, 7))
-    monkeypatch.setattr("behavior_ros.domains.used_domains", set)
+    monkeypatch.setattr("behavior_ros.process.domains.DOMAINS", range(4, 7))
+    monkeypatch.setattr("behavior_ros.process.domains.used_domains", set)
     assert choose_domain() == 5
     assert choose_domain(taken=[4], own=True) == 6
 
@@ -317,7 +317,7 @@ def test_a_stack_goes_down_with_the_one_that_it_stands_beside(tmp_path: Path) ->
     )
     plan.write(folder / "plan.json")
     supervisor = subprocess.Popen(
-        [sys.executable, "-m", "behavior_bringup.supervisor", str(folder / "plan.json")]
+        [sys.executable, "-m", "behavior_bringup.stacks.supervisor", str(folder / "plan.json")]
     )
     try:
         with pytest.raises(subprocess.TimeoutExpired):

@@ -5,7 +5,7 @@ import io
 
 from rich.console import Console
 
-from behavior_bringup.progress import Progress, ProgressDisplay, panel, plain_line
+from behavior_bringup.missions.progress import Progress, ProgressDisplay, panel, plain_line
 
 LOOK = Progress(
     mission="stack_blocks",

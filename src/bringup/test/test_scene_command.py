@@ -24,12 +24,12 @@ from behavior_msgs.msg import (
 )
 from behavior_msgs.srv import WhereSeen
 
-from behavior_bringup import scene_verbs
 from behavior_bringup.cli import main
 from behavior_bringup.errors import UsageError
-from behavior_bringup.scene_cli import QUESTIONS, add_scene
-from behavior_bringup.scene_requests import goal_from, object_rows, question_from
-from behavior_bringup.scene_verbs import changes
+from behavior_bringup.scene import scene_verbs
+from behavior_bringup.scene.scene_cli import QUESTIONS, add_scene
+from behavior_bringup.scene.scene_requests import goal_from, object_rows, question_from
+from behavior_bringup.scene.scene_verbs import changes
 from behavior_ros import to_time
 
 

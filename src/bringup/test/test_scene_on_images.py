@@ -18,7 +18,7 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
-from behavior_bringup.description import load_stack, resolve, stack_file
+from behavior_bringup.stacks.description import load_stack, resolve, stack_file
 from behavior_scene import Scene, load_library
 from behavior_scene.detections import Detection, checked_detection
 from behavior_scene.detector import (
@@ -32,10 +32,15 @@ from behavior_scene.detector import (
 )
 from behavior_scene.library import ObjectLibrary
 from behavior_scene.objects.definitions import Definition, definitions_from
-from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
-from behavior_sim.config import WorldConfig, load_world, parse_world
-from behavior_sim.resources import find_world
+from behavior_sim.cameras.camera_process import (
+    CameraError,
+    CameraFrame,
+    CameraProcess,
+    CameraRequest,
+)
 from behavior_sim.simulation import Simulation
+from behavior_sim.worlds.config import WorldConfig, load_world, parse_world
+from behavior_sim.worlds.resources import find_world
 
 ROOT = Path(__file__).parents[3]
 

@@ -21,15 +21,15 @@ from rclpy.node import Node as RosNode
 from websockets.sync.client import connect
 
 from behavior_bringup.client import StackClient, new_context
-from behavior_bringup.description import Node, Process, load_stack, resolve, stack_file
+from behavior_bringup.jobs.trial_run import order_of
 from behavior_bringup.security.graph import nodes_by_process, profile_of
 from behavior_bringup.security.keystore import dds_topics, governance_xml, write_keystore
 from behavior_bringup.security.outsiders import OBSERVER, OPERATOR, outsiders
 from behavior_bringup.security.policy import Profile, enclave_arguments, policy_xml
 from behavior_bringup.security.verb import collect
-from behavior_bringup.session import temporary_stack
-from behavior_bringup.stack import Stack, host_command
-from behavior_bringup.trial_run import order_of
+from behavior_bringup.stacks.description import Node, Process, load_stack, resolve, stack_file
+from behavior_bringup.stacks.session import temporary_stack
+from behavior_bringup.stacks.stack import Stack, host_command
 from behavior_console.access import addresses
 from behavior_ros.testing import own_domain
 

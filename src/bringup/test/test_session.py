@@ -12,11 +12,11 @@ from behavior_msgs.msg import SceneObjectArray
 from rclpy.context import Context
 from rclpy.node import Node
 
-from behavior_bringup import readiness, session
 from behavior_bringup.client import StackClient
-from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError
-from behavior_bringup.session import temporary_stack
+from behavior_bringup.stacks import readiness, session
+from behavior_bringup.stacks.description import Readiness
+from behavior_bringup.stacks.session import temporary_stack
 from behavior_ros.testing import own_domain
 
 TRUTH = "simulation/objects"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from behavior_bringup.shared_memory import FOLDER, YOUNG, is_abandoned, sweep
+from behavior_bringup.stacks.shared_memory import FOLDER, YOUNG, is_abandoned, sweep
 from behavior_ros.testing import own_domain
 
 LIVING, DEAD, FRESH = (f"fastrtps_{digit * 16}" for digit in "abc")

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from behavior_bringup import stack
 from behavior_bringup.errors import BringupError
-from behavior_bringup.paths import runtime_dir
-from behavior_bringup.state import (
+from behavior_bringup.stacks import stack
+from behavior_bringup.stacks.paths import runtime_dir
+from behavior_bringup.stacks.state import (
     ProcessState,
     StackState,
     acquire_lock,
@@ -21,7 +21,7 @@ from behavior_bringup.state import (
     stack_dir,
     write_state,
 )
-from behavior_bringup.supervisor import Plan
+from behavior_bringup.stacks.supervisor import Plan
 from behavior_packages.folders import own_missions
 
 

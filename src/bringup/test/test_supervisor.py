@@ -14,11 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from behavior_bringup import stack as stacks
 from behavior_bringup.errors import BringupError
-from behavior_bringup.stack import Stack, launch_supervisor, new_log_folder
-from behavior_bringup.state import StackState
-from behavior_bringup.supervisor import Plan
+from behavior_bringup.stacks import stack as stacks
+from behavior_bringup.stacks.stack import Stack, launch_supervisor, new_log_folder
+from behavior_bringup.stacks.state import StackState
+from behavior_bringup.stacks.supervisor import Plan
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
 STUBBORN = [
@@ -166,8 +166,8 @@ def test_signals_stop_the_supervisor(stack: Stack, number: signal.Signals) -> No
 def test_an_attached_stack_ends_with_its_owner(stack: Stack, tmp_path: Path) -> None:
     program = f"""
 import os, time
-from behavior_bringup.stack import Stack, launch_supervisor, new_log_folder
-from behavior_bringup.supervisor import Plan
+from behavior_bringup.stacks.stack import Stack, launch_supervisor, new_log_folder
+from behavior_bringup.stacks.supervisor import Plan
 stack = Stack("test")
 launch_supervisor(Plan(folder=str(stack.folder), domain=50, world="dummy", parent=os.getpid(),
     log_dir=str(new_log_folder(stack.folder)), commands={{"one": {SLEEPER!r}}}))

@@ -10,8 +10,8 @@ import pytest
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from behavior_bringup import connection
 from behavior_bringup.cli import main
+from behavior_bringup.stacks import connection
 from behavior_bringup.teaching import source
 from behavior_motion import GripperConfig
 from behavior_recording.mcap_file import McapFile

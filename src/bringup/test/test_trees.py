@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from tree_models import ROOT, TREE_FILES, real_factory, updated
 
-from behavior_executor.catalogue import catalogue_of
+from behavior_executor.missions.catalogue import catalogue_of
 from behavior_tree import BehaviorTreeFactory, Blackboard
 
 MISSIONS = catalogue_of(["*"])

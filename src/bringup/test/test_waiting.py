@@ -11,13 +11,14 @@ import pytest
 from behavior_msgs.msg import MissionFeedback
 
 from behavior_bringup import client as client_module
-from behavior_bringup import following, trial_run
 from behavior_bringup.client import STANDSTILL, StackClient
 from behavior_bringup.errors import BringupError
-from behavior_bringup.following import SILENCE, Ending, follow
-from behavior_bringup.judges import job_named
-from behavior_bringup.object_trial import BEFORE_VERDICT
-from behavior_ros import silence
+from behavior_bringup.jobs import trial_run
+from behavior_bringup.jobs.judges import job_named
+from behavior_bringup.jobs.object_trial import BEFORE_VERDICT
+from behavior_bringup.missions import following
+from behavior_bringup.missions.following import SILENCE, Ending, follow
+from behavior_ros.node import silence
 
 
 class SlowMachine:

@@ -15,13 +15,13 @@ from xml.sax.saxutils import escape, quoteattr
 import rclpy
 from rclpy.node import Node
 
-from behavior_executor.manager import load_manager_class
-from behavior_executor.scene_manager import SceneManager
-from behavior_executor.tree_nodes import (
+from behavior_executor.managers.manager import load_manager_class
+from behavior_executor.node.tree_nodes import (
     NodeContext,
     package_node_models,
     register_package_nodes,
 )
+from behavior_executor.scene.scene_manager import SceneManager
 from behavior_ros import register_ros_nodes
 from behavior_ros.testing import own_domain
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from behavior_executor.catalogue import MissionEntry, MissionParameter
+from behavior_executor.missions.catalogue import MissionEntry, MissionParameter
 
 _PROBLEM = re.compile(r"(?:^|: |; )parameter '([^']+)'(?: is missing|: )")
 

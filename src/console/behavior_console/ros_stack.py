@@ -28,7 +28,7 @@ from behavior_console.forms import forms
 from behavior_console.operating import Said
 from behavior_console.orders import MissionOrder
 from behavior_console.reducers.mission import order_queue
-from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, catalogue_of
+from behavior_executor.missions.catalogue import EVERYTHING, MissionCatalogue, catalogue_of
 from behavior_ros import QOS_LATCHED, QOS_REQUESTS, End, GoalOutcome, remote_actions, upright_pose
 
 PATIENCE = 10.0

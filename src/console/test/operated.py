@@ -9,7 +9,7 @@ from rclpy.parameter import Parameter
 
 from behavior_console.access import ADDRESS_FILE, addresses
 from behavior_console.node import ConsoleNode
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros.testing import Spinner
 
 MISSION = """<!-- Look for something -->

@@ -4,9 +4,9 @@
 from collections import deque
 
 from behavior_console.editing.carrier import NoAnswer
-from behavior_executor.catalogue import MissionCatalogue
-from behavior_executor.edited_trees import EditedTrees
-from behavior_executor.tree_exchange import ExchangeAnswer
+from behavior_executor.editing.edited_trees import EditedTrees
+from behavior_executor.editing.tree_exchange import ExchangeAnswer
+from behavior_executor.missions.catalogue import MissionCatalogue
 from behavior_tree import BehaviorTreeFactory
 from behavior_tree.sharing import Answer, Code
 

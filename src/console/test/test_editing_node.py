@@ -13,7 +13,7 @@ from shared_trees import NAPS
 
 from behavior_console.access import ADDRESS_FILE, addresses
 from behavior_console.node import ConsoleNode
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros.testing import Spinner
 from behavior_tree.sharing import Code
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from behavior_console.forms import forms, problems_of
-from behavior_executor.catalogue import MissionCatalogue
-from behavior_executor.missions import MissionError
+from behavior_executor.missions.catalogue import MissionCatalogue
+from behavior_executor.missions.mission import MissionError
 
 DIG = """<!-- Dig holes. -->
 <root BTCPP_format="4" main_tree_to_execute="dig">

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from geometry_msgs.msg import PoseStamped, Vector3
 
-from behavior_executor.scene_nodes import Scene, SceneWaiter, patience_port
+from behavior_executor.scene.scene_nodes import Scene, SceneWaiter, patience_port
 from behavior_executor.scene_view import Matrix, SceneBody, SceneSnapshot
 from behavior_jobs.bins import (
     PITCH,

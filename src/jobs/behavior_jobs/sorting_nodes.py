@@ -7,7 +7,7 @@ import math
 
 from geometry_msgs.msg import PoseStamped
 
-from behavior_executor.scene_nodes import Scene, SceneObserver, patience_port
+from behavior_executor.scene.scene_nodes import Scene, SceneObserver, patience_port
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
 from behavior_jobs.sorting import SortObservation, SortObserver, containers_from
 from behavior_ros import upright_pose

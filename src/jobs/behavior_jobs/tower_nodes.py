@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from geometry_msgs.msg import PoseStamped
 
-from behavior_executor.scene_nodes import (
+from behavior_executor.scene.scene_nodes import (
     Scene,
     SceneAction,
     SceneObserver,

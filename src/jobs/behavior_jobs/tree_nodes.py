@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from behavior_executor.tree_nodes import NodeContext
+from behavior_executor.node.tree_nodes import NodeContext
 from behavior_jobs import bins_nodes
 from behavior_jobs.block_network.nodes import MONITORS, RaiseTool
 from behavior_jobs.insertion import InsertionPose

@@ -18,15 +18,15 @@ from geometry_msgs.msg import PoseStamped, Vector3
 from scipy.spatial.transform import Rotation, Slerp
 from tree_drive import TreeDrive
 
-from behavior_executor.scene_manager import register_scene_nodes
+from behavior_executor.node.tree_nodes import NodeContext
+from behavior_executor.scene.scene_manager import register_scene_nodes
 from behavior_executor.scene_view import Matrix, SceneBody, SceneSnapshot, SeenObject
-from behavior_executor.tree_nodes import NodeContext
 from behavior_jobs.bins import BinFloor
 from behavior_jobs.poses import is_near
 from behavior_jobs.tree_nodes import register
 from behavior_motion import ApproachParams
 from behavior_ros import pose_to_matrix
-from behavior_ros.field_values import message_from_text
+from behavior_ros.messages.field_values import message_from_text
 from behavior_tree import (
     BehaviorTreeFactory,
     ConditionNode,

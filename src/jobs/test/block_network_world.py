@@ -15,9 +15,9 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped
 from tree_drive import TreeDrive
 
-from behavior_executor.scene_manager import register_scene_nodes
+from behavior_executor.node.tree_nodes import NodeContext
+from behavior_executor.scene.scene_manager import register_scene_nodes
 from behavior_executor.scene_view import Matrix, SceneBody, SceneSnapshot
-from behavior_executor.tree_nodes import NodeContext
 from behavior_jobs.tree_nodes import register
 from behavior_motion import ApproachParams
 from behavior_ros import pose_to_matrix

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from behavior_executor.catalogue import MissionCatalogue
-from behavior_executor.scene_manager import register_scene_nodes
-from behavior_executor.scene_nodes import Scene
-from behavior_executor.tree_nodes import NodeContext
+from behavior_executor.missions.catalogue import MissionCatalogue
+from behavior_executor.node.tree_nodes import NodeContext
+from behavior_executor.scene.scene_manager import register_scene_nodes
+from behavior_executor.scene.scene_nodes import Scene
 from behavior_jobs.tree_nodes import register
 from behavior_tree import (
     BehaviorTreeFactory,

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 from geometry_msgs.msg import PoseStamped
 from tree_drive import TreeDrive
 
-from behavior_executor.scene_manager import register_scene_nodes
+from behavior_executor.node.tree_nodes import NodeContext
+from behavior_executor.scene.scene_manager import register_scene_nodes
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
-from behavior_executor.tree_nodes import NodeContext
 from behavior_jobs.tree_nodes import register
 from behavior_tree import (
     BehaviorTreeFactory,

@@ -27,8 +27,8 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from behavior_executor.client import MissionClient, MissionClientError
-from behavior_executor.missions import Code, Kind, Policy, State
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.missions.mission import Code, Kind, Policy, State
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED
 from behavior_ros.testing import Spinner, until
 

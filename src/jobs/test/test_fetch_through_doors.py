@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 
 from behavior_jobs.judges.door_accidents import LATCHED, SLIP
 from behavior_jobs.judges.fetch_through_doors import DOORS, PLACE, configured, judge, summary
-from behavior_sim.config import load_world
 from behavior_sim.judging import ROBOT, Objects, Situation, WorldObject
-from behavior_sim.layouts import draw_layout
-from behavior_sim.resources import find_world
+from behavior_sim.worlds.config import load_world
+from behavior_sim.worlds.layouts import draw_layout
+from behavior_sim.worlds.resources import find_world
 
 WIDTH = 0.96
 TABLE = np.array([4.5, 1.35, 0.36])

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from behavior_jobs.judges import insert_shelf, open_door, pick_frozen, sort_balls, stack_blocks
-from behavior_sim.config import load_world
 from behavior_sim.judging import Disturbance, DisturbancePlan, Situation, WorldObject
-from behavior_sim.layouts import draw_layout
-from behavior_sim.resources import find_world
+from behavior_sim.worlds.config import load_world
+from behavior_sim.worlds.layouts import draw_layout
+from behavior_sim.worlds.resources import find_world
 
 TREES = Path(__file__).parents[3] / "trees" / "jobs"
 Objects = dict[str, WorldObject]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bins_world import DOWN, DT, UP, Mission, World, bin_pose
 
-from behavior_executor.missions import MissionError
+from behavior_executor.missions.mission import MissionError
 from behavior_jobs.bins import pallet_places
 from behavior_tree import NodeStatus
 from behavior_tree.decider import holders

@@ -38,8 +38,8 @@ from behavior_sim.navigation.messages import pose_message
 from behavior_sim.navigation.recording import FrameMoved, Goal, Moment, Obstacle
 from behavior_sim.navigation.routes import RoutePlanner
 from behavior_sim.navigation.world import NavigationWorld
-from behavior_sim.resources import find_navigation_world
 from behavior_sim.trials import Job, TrialError
+from behavior_sim.worlds.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
 FRAMES = {name: Pose2D(*pose) for name, pose in CONFIG.frames.items()}

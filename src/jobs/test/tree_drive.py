@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from fake_skills import TREES
 
-from behavior_executor.catalogue import MissionCatalogue
-from behavior_executor.tree_run import TreeRun
+from behavior_executor.missions.catalogue import MissionCatalogue
+from behavior_executor.running.tree_run import TreeRun
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from rclpy.node import Node
 
-from behavior_executor.manager import shared
-from behavior_executor.manager_node import NodeManager
+from behavior_executor.managers.manager import shared
+from behavior_executor.managers.manager_node import NodeManager
 from behavior_navigation.rules.state import NavigationState
 from behavior_ros import ParameterSpec
 

@@ -31,7 +31,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from behavior_executor.conversion import metrics_message
-from behavior_executor.statistics import Histogram, Metric
+from behavior_executor.missions.statistics import Histogram, Metric
 from behavior_navigation.localization_input import LOCALIZATION_PARAMETERS, LocalizationInput
 from behavior_navigation.operator_input import OPERATOR_PARAMETERS, OperatorInput
 from behavior_navigation.realtime import prefer_this_process

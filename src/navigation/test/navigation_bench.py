@@ -7,13 +7,13 @@ The world is made to go wrong: each of its parts does as the test says, from the
 from collections.abc import Callable
 from pathlib import Path
 
-from behavior_executor.catalogue import MissionCatalogue, MissionEntry
 from behavior_executor.core import ExecutorCore, Settings
-from behavior_executor.journal import MissionJournal
-from behavior_executor.mission_log import MissionLog
-from behavior_executor.mission_queue import MissionQueue
-from behavior_executor.missions import Code, Kind, Mission, MissionRequest, Policy
-from behavior_executor.tree_run import TreeRun
+from behavior_executor.journal.journal import MissionJournal
+from behavior_executor.journal.mission_log import MissionLog
+from behavior_executor.missions.catalogue import MissionCatalogue, MissionEntry
+from behavior_executor.missions.mission import Code, Kind, Mission, MissionRequest, Policy
+from behavior_executor.missions.mission_queue import MissionQueue
+from behavior_executor.running.tree_run import TreeRun
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.managers.autonomy_level import register_autonomy_level_nodes
 from behavior_navigation.managers.planner import register_planner_nodes

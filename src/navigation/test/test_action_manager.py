@@ -19,8 +19,8 @@ from navigation_rig import Rig, rig
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
-from behavior_executor.missions import Code, Kind, MissionRequest, code_of
-from behavior_executor.report import Report
+from behavior_executor.missions.mission import Code, Kind, MissionRequest, code_of
+from behavior_executor.missions.report import Report
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.managers.action import ActionManager
 from behavior_navigation.rules.state import ActionPhase, Level, MapPhase

@@ -13,8 +13,8 @@ from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
-from behavior_executor.missions import Code
-from behavior_executor.report import Report
+from behavior_executor.missions.mission import Code
+from behavior_executor.missions.report import Report
 from behavior_navigation.managers.autonomy_level import AutonomyLevelManager
 from behavior_navigation.rules.state import Level
 from behavior_ros import QOS_SENSOR

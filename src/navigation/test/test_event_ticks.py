@@ -15,10 +15,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool
 
-from behavior_executor.missions import Code, Kind, Mission, MissionRequest
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.missions.mission import Code, Kind, Mission, MissionRequest
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_ros import QOS_SENSOR, GoalContext, WorkerActionServer, with_companions
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import own_domain
 
 LONGEST = 100.0

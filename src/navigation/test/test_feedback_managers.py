@@ -5,8 +5,8 @@ from behavior_msgs.msg import MissionAction, MissionFeedback, Route
 from navigation_rig import Rig, rig
 
 from behavior_executor.conversion import request_from
-from behavior_executor.missions import Code, Kind, MissionRequest, State
-from behavior_executor.report import Report
+from behavior_executor.missions.mission import Code, Kind, MissionRequest, State
+from behavior_executor.missions.report import Report
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers.feedback import FeedbackCollector
 from behavior_navigation.managers.local_action import LocalActionGenerator

@@ -10,7 +10,7 @@ from behavior_msgs.msg import LoadTileRequest
 from navigation_rig import Rig, rig
 from std_msgs.msg import Header
 
-from behavior_executor.missions import Code, Kind, MissionRequest, code_of
+from behavior_executor.missions.mission import Code, Kind, MissionRequest, code_of
 from behavior_navigation.managers.map import MapManager
 from behavior_navigation.rules.state import MapPhase
 from behavior_ros import QOS_COMMAND, GoalContext, WorkerActionServer, seconds, to_time

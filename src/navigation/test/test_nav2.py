@@ -35,7 +35,7 @@ from behavior_navigation.nav2 import map_loader, path_planner, route_planner
 from behavior_navigation.nav2.interfaces import error_name, nav2_interface
 from behavior_navigation.nav2.map_loader import read_urls
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError
-from behavior_ros.closing import destroy_node
+from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import own_domain
 
 WAIT = 60.0
@@ -54,7 +54,7 @@ class Bench:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         fake_nav2.install(monkeypatch)
         self.actions = Actions()
-        monkeypatch.setattr("behavior_ros.remote_action.BurstActionClient", self.actions)
+        monkeypatch.setattr("behavior_ros.actions.remote_action.BurstActionClient", self.actions)
         self.context = Context()
         rclpy.init(context=self.context, domain_id=own_domain())
         self.client = Node("bench", context=self.context)

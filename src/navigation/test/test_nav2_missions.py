@@ -20,10 +20,10 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 from behavior_executor.client import MissionClient
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_navigation.nav2.tree_nodes.robot import robot_of
 from behavior_ros import WorkerActionServer
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_ros.testing import Spinner, until
 
 NAV2 = pytest.mark.skipif(find_spec("nav2_msgs") is None, reason="nav2_msgs is not installed")

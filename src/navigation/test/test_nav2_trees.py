@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
-from behavior_executor.tree_nodes import NodeContext
+from behavior_executor.node.tree_nodes import NodeContext
 from behavior_navigation.nav2.tree_nodes import register, register_for
 from behavior_ros import load_node_models, ros_node_manifests
 from behavior_tree import (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from navigation_bench import NAMES, SPEED, NavigationBench
 
-from behavior_executor.missions import (
+from behavior_executor.missions.mission import (
     Code,
     Kind,
     Mission,
@@ -18,7 +18,7 @@ from behavior_executor.missions import (
     MissionRequest,
     State,
 )
-from behavior_executor.report import Report
+from behavior_executor.missions.report import Report
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.rules.action_core import ActionRules
 from behavior_navigation.rules.calls import CallResult

@@ -7,8 +7,8 @@ import pytest
 from behavior_msgs.msg import PathPlannerHealth, PlannerOperationMode, TrajectoryStatus
 from navigation_rig import Rig, rig
 
-from behavior_executor.missions import Code, MissionRequest, code_of
-from behavior_executor.report import Report
+from behavior_executor.missions.mission import Code, MissionRequest, code_of
+from behavior_executor.missions.report import Report
 from behavior_navigation.managers.planner import PlannerManager
 from behavior_navigation.rules.state import ActionPhase, Level, PlannerMode
 from behavior_ros import ERROR, OK, QOS_COMMAND, STALE, to_time

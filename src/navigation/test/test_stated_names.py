@@ -3,7 +3,7 @@
 
 from navigation_rig import rig
 
-from behavior_executor.manager import load_manager_class
+from behavior_executor.managers.manager import load_manager_class
 from behavior_navigation.managers.entity import EntityManager
 from behavior_navigation.managers.feedback import FeedbackCollector
 from behavior_navigation.managers.local_action import LocalActionGenerator

@@ -3,7 +3,9 @@
 
 A package names one with nodes in its ``setup.py``, by this module and the function that it is::
 
-    "console_scripts": ["executor_node = behavior_packages.programs:behavior_executor.node.main"]
+    "console_scripts": [
+        "executor_node = behavior_packages.programs:behavior_executor.node.executor_node.main"
+    ]
 
 Nothing of that function's module is imported before the right Python runs: see `interpreter`.
 `python -m behavior_packages.programs PACKAGE.MODULE.FUNCTION` runs any function,

@@ -36,7 +36,7 @@ from behavior_recording.recorder import Recorder, Standing
 from behavior_recording.schemas import SchemaError, schema_text
 from behavior_recording.selection import Selection
 from behavior_ros import QOS_LATCHED, QOS_REQUESTS, declare_all, read_only, run
-from behavior_ros.qos import QOS_KEPT_EVENTS
+from behavior_ros.topics.qos import QOS_KEPT_EVENTS
 
 LOOK_PERIOD = 0.5
 """[s] between two looks at which topics there are."""

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thin layer on rclpy: everything the suite's nodes have in common."""
 
-from behavior_ros.burst_action_client import BurstActionClient
-from behavior_ros.burst_action_server import BurstActionServer
-from behavior_ros.companions import register_companion, with_companions
-from behavior_ros.conversions import (
+from behavior_ros.actions.burst_action_client import BurstActionClient
+from behavior_ros.actions.burst_action_server import BurstActionServer
+from behavior_ros.actions.goal_context import GoalContext, ServerLost, WaitTimeout
+from behavior_ros.actions.remote_action import RemoteAction, RemoteActions, remote_actions
+from behavior_ros.actions.remote_goal import End, GoalOutcome, RemoteGoal
+from behavior_ros.actions.worker_action_server import WorkerActionServer
+from behavior_ros.leaves.needs import Need, action_need, service_need, topic_need
+from behavior_ros.leaves.node_models import NodeModel, load_node_models
+from behavior_ros.leaves.registration import register_ros_nodes, ros_node_manifests
+from behavior_ros.messages.conversions import (
     matrix_to_pose,
     matrix_to_transform,
     pose_to_matrix,
@@ -15,28 +21,34 @@ from behavior_ros.conversions import (
     transform_to_matrix,
     upright_pose,
 )
-from behavior_ros.diagnostics import ERROR, OK, STALE, WARN, DiagnosticsPublisher
-from behavior_ros.entry import run
-from behavior_ros.goal_context import GoalContext, ServerLost, WaitTimeout
-from behavior_ros.interfaces import code_text
-from behavior_ros.leaves import register_ros_nodes, ros_node_manifests
-from behavior_ros.message_cache import AgeSince, MessageCache
-from behavior_ros.needs import Need, action_need, service_need, topic_need
-from behavior_ros.newest_entry import NewestEntry
-from behavior_ros.node_models import NodeModel, load_node_models
-from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all, read_only
-from behavior_ros.qos import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
-from behavior_ros.remote_action import RemoteAction, RemoteActions, remote_actions
-from behavior_ros.remote_goal import End, GoalOutcome, RemoteGoal
-from behavior_ros.transform_tree import TransformError, TransformTree
-from behavior_ros.transforms import (
+from behavior_ros.messages.interfaces import code_text
+from behavior_ros.node.companions import register_companion, with_companions
+from behavior_ros.node.parameters import (
+    ParameterError,
+    ParameterSpec,
+    declare,
+    declare_all,
+    read_only,
+)
+from behavior_ros.process.entry import run
+from behavior_ros.topics.diagnostics import ERROR, OK, STALE, WARN, DiagnosticsPublisher
+from behavior_ros.topics.message_cache import AgeSince, MessageCache
+from behavior_ros.topics.newest_entry import NewestEntry
+from behavior_ros.topics.qos import (
+    QOS_COMMAND,
+    QOS_EVENT_LOG,
+    QOS_LATCHED,
+    QOS_REQUESTS,
+    QOS_SENSOR,
+)
+from behavior_ros.transforms.buffers import (
     TransformBroadcaster,
     TransformBuffer,
     create_static_transform_broadcaster,
     create_transform_broadcaster,
     create_transform_buffer,
 )
-from behavior_ros.worker_action_server import WorkerActionServer
+from behavior_ros.transforms.transform_tree import TransformError, TransformTree
 from behavior_tree.cause import Cancelled
 
 __all__ = [

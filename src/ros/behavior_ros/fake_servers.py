@@ -31,8 +31,8 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
 
-from behavior_ros.field_values import message_from_mapping
-from behavior_ros.interfaces import InterfaceError, load_interface
+from behavior_ros.messages.field_values import message_from_mapping
+from behavior_ros.messages.interfaces import InterfaceError, load_interface
 from behavior_tree import NodeStatus, TestNodeConfig
 from behavior_tree.testing import Part, Turns, read_rules, read_yaml
 

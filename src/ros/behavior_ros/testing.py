@@ -23,9 +23,9 @@ import rclpy
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 
-from behavior_ros.closing import destroy_node
-from behavior_ros.domains import DOMAINS, used_domains
 from behavior_ros.fake_servers import FakeServer, FakeServers, FakeTopic
+from behavior_ros.node.closing import destroy_node
+from behavior_ros.process.domains import DOMAINS, used_domains
 
 __all__ = [
     "FakeServer",

@@ -13,7 +13,7 @@ os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 import pytest
 import rclpy
 
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import Spinner, own_domain
 
 HERE = Path(__file__).parent
@@ -25,7 +25,7 @@ class Process:
     def __init__(self, *arguments):
         environment = dict(os.environ, PYTHONPATH=f"{HERE}:{os.environ.get('PYTHONPATH', '')}")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "behavior_ros.host", *arguments],
+            [sys.executable, "-m", "behavior_ros.process.host", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

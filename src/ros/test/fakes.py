@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from rclpy.task import Future
 
 from behavior_ros import RemoteAction, RemoteActions
-from behavior_ros.at_work import AtWork
+from behavior_ros.node.at_work import AtWork
 
 
 class FakeServer:

@@ -26,7 +26,7 @@ from behavior_ros.conformance import (
     ServerUnderTest,
     broken_rules,
 )
-from behavior_ros.node_models import NodeModel
+from behavior_ros.leaves.node_models import NodeModel
 from behavior_ros.testing import until
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 

@@ -11,9 +11,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from behavior_ros.action_leaf import action_leaf
-from behavior_ros.leaf_hub import LeafHub
-from behavior_ros.node_models import NodeModel
+from behavior_ros.leaves.action_leaf import action_leaf
+from behavior_ros.leaves.leaf_hub import LeafHub
+from behavior_ros.leaves.node_models import NodeModel
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 
 MODEL = NodeModel("Pick", "action", "/pick", "behavior_msgs/action/Pick", timeout=10.0)

@@ -9,9 +9,9 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int32
 
-from behavior_ros.background import create_background_subscription
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import Spinner, until
+from behavior_ros.topics.background import create_background_subscription
 
 
 @pytest.fixture

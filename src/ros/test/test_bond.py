@@ -8,7 +8,7 @@ import sys
 import fake_bondpy
 import pytest
 
-from behavior_ros.bond import ManagerBond
+from behavior_ros.node.bond import ManagerBond
 from behavior_ros.testing import Spinner, until
 
 

@@ -7,7 +7,8 @@ from behavior_msgs.action import Pick
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.task import Future
 
-from behavior_ros import BurstActionClient, BurstActionServer, burst_action_server
+from behavior_ros import BurstActionClient, BurstActionServer
+from behavior_ros.actions import burst_action_server
 from behavior_ros.testing import until
 
 

@@ -10,11 +10,11 @@ from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Header
 
-from behavior_ros.at_work import AtWork, at_work
-from behavior_ros.clock_follower import follow_clock, followed_topic
-from behavior_ros.goal_context import GoalContext
-from behavior_ros.lean_executor import LeanExecutor
-from behavior_ros.shared_clock import share_clock
+from behavior_ros.actions.goal_context import GoalContext
+from behavior_ros.node.at_work import AtWork, at_work
+from behavior_ros.process.clock_follower import follow_clock, followed_topic
+from behavior_ros.process.lean_executor import LeanExecutor
+from behavior_ros.process.shared_clock import share_clock
 from behavior_ros.testing import Spinner, until
 
 SIMULATED = [Parameter("use_sim_time", value=True)]

@@ -13,7 +13,7 @@ from rclpy.action import ActionClient, ActionServer
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
-from behavior_ros.closing import destroy_node
+from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import Spinner, until
 
 NAME = "worker"

@@ -4,7 +4,7 @@
 import pytest
 
 from behavior_ros import load_node_models, ros_node_manifests
-from behavior_ros.node_models import NodeModelError
+from behavior_ros.leaves.node_models import NodeModelError
 from behavior_tree import BehaviorTreeFactory, LoadError, register_placeholders
 
 ENTRIES = [

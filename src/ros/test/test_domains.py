@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from behavior_ros.domains import DOMAINS, domains_of_sockets, used_domains
+from behavior_ros.process.domains import DOMAINS, domains_of_sockets, used_domains
 from behavior_ros.testing import own_domain
 
 CLAIM = """

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from behavior_ros import run
-from behavior_ros.host import HostedNode, HostError, main
+from behavior_ros.process.host import HostedNode, HostError, main
 
 SOON = 25.0
 """[s] What holds a process up here lasts 30 s."""
@@ -93,7 +93,7 @@ def test_host_arguments():
 
 @pytest.mark.parametrize(
     ("text", "part"),
-    [("no_such_module:X", "no_such_module"), ("behavior_ros.host:NoNode", "no such class")],
+    [("no_such_module:X", "no_such_module"), ("behavior_ros.process.host:NoNode", "no such class")],
 )
 def test_unknown_nodes_are_named(capsys, text, part):
     assert main(["--node", text]) == 2

@@ -9,7 +9,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point
 from sensor_msgs.msg import JointState
 
-from behavior_ros.field_values import message_from_text, messages_from_text
+from behavior_ros.messages.field_values import message_from_text, messages_from_text
 
 DEEP = "[" * 60_000
 

@@ -6,9 +6,9 @@ from behavior_msgs.action import CheckScene
 from behavior_msgs.msg import SceneQuestion, SceneShape
 
 from behavior_ros import load_node_models, ros_node_manifests
-from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import InterfaceError, inlined, load_interface, with_ports
-from behavior_ros.node_models import NodeModelError
+from behavior_ros.leaves.interface_ports import InputPorts, OutputPorts
+from behavior_ros.leaves.node_models import NodeModelError
+from behavior_ros.messages.interfaces import InterfaceError, inlined, load_interface, with_ports
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus, SyncActionNode
 
 NAMES = ("question", "shape", "answer")

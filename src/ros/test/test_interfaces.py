@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from nav_msgs.msg import Path
 from sensor_msgs.msg import Imu
 
-from behavior_ros.field_values import (
+from behavior_ros.messages.field_values import (
     fit,
     item_type,
     message_from_text,
     messages_from_text,
     plain,
 )
-from behavior_ros.interfaces import InterfaceError, constant_name, load_interface
+from behavior_ros.messages.interfaces import InterfaceError, constant_name, load_interface
 
 
 def fields(name, kind, index):

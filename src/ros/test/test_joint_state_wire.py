@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from behavior_ros.joint_state_wire import read_joint_state
+from behavior_ros.messages.joint_state_wire import read_joint_state
 
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 NUMBERS = st.lists(st.floats(allow_nan=False), max_size=5)

@@ -12,8 +12,9 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import Trigger
 
-from behavior_ros import BurstActionServer, kept_answers
-from behavior_ros.kept_answers import KeptAnswers, delivered
+from behavior_ros import BurstActionServer
+from behavior_ros.node import kept_answers
+from behavior_ros.node.kept_answers import KeptAnswers, delivered
 from behavior_ros.testing import until
 
 UNMATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)

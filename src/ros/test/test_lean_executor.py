@@ -11,8 +11,8 @@ from rclpy.task import Future
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
-from behavior_ros import lean_executor
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.process import lean_executor
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import until
 
 

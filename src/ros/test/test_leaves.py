@@ -24,7 +24,7 @@ from behavior_ros import (
     remote_actions,
     ros_node_manifests,
 )
-from behavior_ros.node_models import NodeModelError
+from behavior_ros.leaves.node_models import NodeModelError
 from behavior_ros.testing import until
 from behavior_tree import BehaviorTreeFactory, CauseKind, LoadError, NodeStatus
 

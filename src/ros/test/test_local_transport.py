@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from behavior_ros.local_transport import PROFILE, is_local, match_transport
+from behavior_ros.process.local_transport import PROFILE, is_local, match_transport
 from behavior_ros.testing import own_domain
 
 VARIABLES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
@@ -132,7 +132,7 @@ def machines() -> Iterator[list[Machine]]:
 
 def knock(machines: list[Machine], *, patience: float, **robot_environment: str) -> str:
     """What a stranger's machine hears that names the robot's as its peer."""
-    host = [sys.executable, "-m", "behavior_ros.host", "--node", "hosted_nodes:Plain"]
+    host = [sys.executable, "-m", "behavior_ros.process.host", "--node", "hosted_nodes:Plain"]
     robot = Machine(host, **robot_environment)
     machines.append(robot)
     stranger = Machine(
@@ -242,7 +242,7 @@ def test_a_burst_is_kept_for_a_process_that_is_busy() -> None:
         pytest.skip(f"net.core.rmem_max is {most}: this machine allows no larger buffers")
     domain = own_domain()
     robot = subprocess.Popen(
-        [sys.executable, "-m", "behavior_ros.host", "--node", "hosted_nodes:Plain"],
+        [sys.executable, "-m", "behavior_ros.process.host", "--node", "hosted_nodes:Plain"],
         stdout=subprocess.PIPE,
         env=dict(
             os.environ, ROS_DOMAIN_ID=str(domain), PYTHONPATH=f"{HERE}:{os.environ['PYTHONPATH']}"

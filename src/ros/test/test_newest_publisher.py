@@ -7,8 +7,8 @@ import pytest
 from std_msgs.msg import Int32
 
 from behavior_ros import QOS_REQUESTS
-from behavior_ros.newest_publisher import NewestPublisher
 from behavior_ros.testing import until
+from behavior_ros.topics.newest_publisher import NewestPublisher
 
 
 class Bench:

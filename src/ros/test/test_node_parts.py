@@ -34,10 +34,10 @@ from behavior_ros import (
     matrix_to_transform,
     to_time,
 )
-from behavior_ros.builtin_transforms import BuiltinTransformBuffer
-from behavior_ros.lean_executor import LeanExecutor
-from behavior_ros.qos import QOS_TRANSFORMS
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import until
+from behavior_ros.topics.qos import QOS_TRANSFORMS
+from behavior_ros.transforms.builtin_transforms import BuiltinTransformBuffer
 
 HAS_TF2 = importlib.util.find_spec("tf2_ros") is not None
 NEEDS_TF2 = pytest.mark.skipif(not HAS_TF2, reason="tf2_ros is not importable here")
@@ -310,7 +310,7 @@ def test_both_implementations_agree():
     from rclpy.time import Time
 
     from behavior_ros import TransformTree
-    from behavior_ros.conversions import transform_to_matrix
+    from behavior_ros.messages.conversions import transform_to_matrix
 
     rng = np.random.default_rng(0)
     ours, theirs = TransformTree(), tf2_ros.BufferCore()

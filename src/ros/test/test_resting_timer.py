@@ -9,8 +9,8 @@ from rclpy.parameter import Parameter
 from rclpy.time import Time
 
 from behavior_ros import WorkerActionServer
-from behavior_ros.lean_executor import LeanExecutor
-from behavior_ros.resting_timer import RestingTimer
+from behavior_ros.node.resting_timer import RestingTimer
+from behavior_ros.process.lean_executor import LeanExecutor
 
 STEPS = 10
 

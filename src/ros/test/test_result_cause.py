@@ -6,7 +6,7 @@ from behavior_msgs.action import Pick
 from control_msgs.action import FollowJointTrajectory
 from std_srvs.srv import SetBool
 
-from behavior_ros.result_cause import reported, result_code
+from behavior_ros.actions.result_cause import reported, result_code
 from behavior_tree import CauseKind
 
 Result = Pick.Result

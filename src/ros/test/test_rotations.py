@@ -19,7 +19,7 @@ from behavior_ros import (
     to_time,
     transform_to_matrix,
 )
-from behavior_ros.rotations import quaternion_to_rotation, rotation_to_quaternion, slerp
+from behavior_ros.messages.rotations import quaternion_to_rotation, rotation_to_quaternion, slerp
 
 unit = st.floats(-1.0, 1.0)
 quaternions = (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_ros.sent_text import SentTextError, read_json, read_yaml
+from behavior_ros.messages.sent_text import SentTextError, read_json, read_yaml
 
 LAUGHS = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]"
 PER_REFUSAL = 0.015

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from rclpy.task import Future
 
-from behavior_ros.server_watch import ServerWatch
+from behavior_ros.actions.server_watch import ServerWatch
 
 TIMEOUT = 2.0
 

@@ -11,8 +11,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
-from behavior_ros.lean_executor import LeanExecutor
-from behavior_ros.shared_clock import share_clock
+from behavior_ros.process.lean_executor import LeanExecutor
+from behavior_ros.process.shared_clock import share_clock
 from behavior_ros.testing import own_domain, until
 
 SIMULATED = [Parameter("use_sim_time", value=True)]

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from behavior_ros import silence as module
-from behavior_ros.silence import Silence
+from behavior_ros.node import silence as module
+from behavior_ros.node.silence import Silence
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from behavior_ros.tick_timer import TickTimer
+from behavior_ros.node.tick_timer import TickTimer
 
 PERIOD, DISTANCE = 0.05, 0.002
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rclpy.serialization import serialize_message
 from tf2_msgs.msg import TFMessage
 
-from behavior_ros.transform_wire import read_transforms
+from behavior_ros.transforms.transform_wire import read_transforms
 
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 NUMBERS = st.lists(st.floats(allow_nan=False), min_size=7, max_size=7)

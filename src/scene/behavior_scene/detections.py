@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from behavior_ros.limits import LONGEST_NAME
+from behavior_ros.messages.limits import LONGEST_NAME
 
 Array = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from behavior_ros.limits import RequestSize
-from behavior_ros.sent_text import LONGEST_YAML
+from behavior_ros.messages.limits import RequestSize
+from behavior_ros.messages.sent_text import LONGEST_YAML
 from behavior_tree.shown_text import listed
 
 MOST_NAMES = 50

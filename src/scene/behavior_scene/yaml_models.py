@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 from scipy.spatial.transform import Rotation
 
-from behavior_ros.sent_text import shown
+from behavior_ros.messages.sent_text import shown
 from behavior_scene.detections import Array
 from behavior_tree.shown_text import MOST_PROBLEMS
 

@@ -16,7 +16,7 @@ from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_ros import QOS_LATCHED, to_time
-from behavior_ros.closing import destroy_node
+from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import own_domain
 from behavior_scene.node.scene_node import SceneNode
 

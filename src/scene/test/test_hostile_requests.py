@@ -26,7 +26,7 @@ from vision_msgs.msg import (  # noqa: E402
     ObjectHypothesisWithPose,
 )
 
-from behavior_ros.closing import destroy_node  # noqa: E402
+from behavior_ros.node.closing import destroy_node  # noqa: E402
 from behavior_ros.testing import own_domain  # noqa: E402
 from behavior_scene import Defect  # noqa: E402
 from behavior_scene.node.detection_input import DetectionInput  # noqa: E402

@@ -31,7 +31,7 @@ from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithP
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
-from behavior_ros.closing import destroy_node  # noqa: E402
+from behavior_ros.node.closing import destroy_node  # noqa: E402
 from behavior_ros.testing import own_domain  # noqa: E402
 from behavior_scene.node.question_server import QuestionServer  # noqa: E402
 from behavior_scene.node.scene_node import SceneNode  # noqa: E402

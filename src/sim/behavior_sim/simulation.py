@@ -5,17 +5,17 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from behavior_sim.base_controller import BaseController
-from behavior_sim.config import WorldConfig
-from behavior_sim.detection import Detector, DetectorConfig
+from behavior_sim.cameras.visibility import Visibility
+from behavior_sim.control.base_controller import BaseController
+from behavior_sim.control.part import CONTROL_STEPS, Part
 from behavior_sim.faults import Faults
-from behavior_sim.part import CONTROL_STEPS, Part
-from behavior_sim.recording import MotionRecorder
-from behavior_sim.spawner import Spawner
-from behavior_sim.variation import Factors, varied_detector
-from behavior_sim.visibility import Visibility
-from behavior_sim.world import World
-from behavior_sim.world_state import WorldState
+from behavior_sim.recordings.recording import MotionRecorder
+from behavior_sim.worlds.config import WorldConfig
+from behavior_sim.worlds.detection import Detector, DetectorConfig
+from behavior_sim.worlds.spawner import Spawner
+from behavior_sim.worlds.variation import Factors, varied_detector
+from behavior_sim.worlds.world import World
+from behavior_sim.worlds.world_state import WorldState
 
 DETECTOR, PUMP, VACUUM = "detector", "pump", "vacuum"
 """Names of faults: nothing is detected; the pump does nothing; the vacuum's sensor is silent. Belts
@@ -82,7 +82,7 @@ class Simulation:
         """Be a little different from the next `reset` on; no factors: as in the world's file.
 
         Args:
-            factors: see :mod:`behavior_sim.variation`.
+            factors: see :mod:`behavior_sim.worlds.variation`.
             detector: how good it is where no factor says otherwise; None: as at the start.
 
         Raises:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from behavior_sim.judging import JobOption, Part, Setting, Verdict
 
 if TYPE_CHECKING:
-    from behavior_sim.rendering import Caption
+    from behavior_sim.recordings.rendering import Caption
 
 
 class TrialError(Exception):

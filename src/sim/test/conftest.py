@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from behavior_sim.config import WorldConfig, load_world
+from behavior_sim.control.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.goals import Ending
-from behavior_sim.joint_trajectory_controller import TrajectoryPoints
-from behavior_sim.layouts import pose_of
-from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
+from behavior_sim.worlds.config import WorldConfig, load_world
+from behavior_sim.worlds.layouts import pose_of
+from behavior_sim.worlds.resources import find_world
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from behavior_sim.differential_drive import COMMAND_TIMEOUT, DifferentialDrive
+from behavior_sim.control.differential_drive import COMMAND_TIMEOUT, DifferentialDrive
 
 DT = 0.02
 

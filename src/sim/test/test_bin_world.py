@@ -6,12 +6,12 @@ import time
 import numpy as np
 import pytest
 
-from behavior_sim.config import load_world, parse_world
-from behavior_sim.layouts import pose_of
-from behavior_sim.resources import find_world
 from behavior_sim.simulation import DETECTOR, PUMP, VACUUM, Simulation
-from behavior_sim.world import InvalidDisturbance
-from behavior_sim.world_state import WorldState
+from behavior_sim.worlds.config import load_world, parse_world
+from behavior_sim.worlds.layouts import pose_of
+from behavior_sim.worlds.resources import find_world
+from behavior_sim.worlds.world import InvalidDisturbance
+from behavior_sim.worlds.world_state import WorldState
 
 HALF, PITCH = 0.0735, 0.135
 """[m] half the height of a bin; between bins that are nested in each other."""

@@ -17,13 +17,13 @@ from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection2DArray
 
 from behavior_ros import transform_to_matrix
-from behavior_ros.qos import QOS_STATIC_TRANSFORMS
 from behavior_ros.testing import own_domain
-from behavior_sim.camera_node import CameraNode
-from behavior_sim.camera_process import CameraError, CameraProcess
-from behavior_sim.config import WorldConfig
-from behavior_sim.model import coordinate_names
-from behavior_sim.world import World
+from behavior_ros.topics.qos import QOS_STATIC_TRANSFORMS
+from behavior_sim.cameras.camera_process import CameraError, CameraProcess
+from behavior_sim.node.camera_node import CameraNode
+from behavior_sim.worlds.config import WorldConfig
+from behavior_sim.worlds.model import coordinate_names
+from behavior_sim.worlds.world import World
 
 WAIT = 90.0
 KINDS = {

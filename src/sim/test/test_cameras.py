@@ -8,14 +8,19 @@ import numpy as np
 import pytest
 import yaml
 
-from behavior_sim.camera_config import CameraConfig, CameraNoise
-from behavior_sim.camera_noise import find_instances, noise_generator, noisy_depth
-from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
-from behavior_sim.config import WorldConfig, parse_world, replaced_noise
-from behavior_sim.model import coordinate_names
-from behavior_sim.reading import WorldError
+from behavior_sim.cameras.camera_noise import find_instances, noise_generator, noisy_depth
+from behavior_sim.cameras.camera_process import (
+    CameraError,
+    CameraFrame,
+    CameraProcess,
+    CameraRequest,
+)
 from behavior_sim.simulation import Simulation
-from behavior_sim.world import World
+from behavior_sim.worlds.camera_config import CameraConfig, CameraNoise
+from behavior_sim.worlds.config import WorldConfig, parse_world, replaced_noise
+from behavior_sim.worlds.model import coordinate_names
+from behavior_sim.worlds.reading import WorldError
+from behavior_sim.worlds.world import World
 
 CLEAN = CameraNoise()
 CUBE = 0.0515

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from behavior_motion import load_robot
-from behavior_sim.config import load_world, parse_world
-from behavior_sim.model import build_model
-from behavior_sim.reading import WorldError
-from behavior_sim.resources import find, find_world
-from behavior_sim.world import World
+from behavior_sim.worlds.config import load_world, parse_world
+from behavior_sim.worlds.model import build_model
+from behavior_sim.worlds.reading import WorldError
+from behavior_sim.worlds.resources import find, find_world
+from behavior_sim.worlds.world import World
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from behavior_sim.detection import DOUBLE_OFFSET, DetectionFrame, Detector, DetectorConfig
-from behavior_sim.layouts import pose_of
+from behavior_sim.worlds.detection import DOUBLE_OFFSET, DetectionFrame, Detector, DetectorConfig
+from behavior_sim.worlds.layouts import pose_of
 
 FIELD = {"x": (0.0, 1.0), "y": (-0.8, 0.8), "z": (-0.1, 1.0)}
 POSE = pose_of([0.5, 0.1, 0.03], 0.4)

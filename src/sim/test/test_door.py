@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from behavior_sim.config import load_world
-from behavior_sim.resources import find_world
-from behavior_sim.world import InvalidDisturbance, UnknownObject, World
+from behavior_sim.worlds.config import load_world
+from behavior_sim.worlds.resources import find_world
+from behavior_sim.worlds.world import InvalidDisturbance, UnknownObject, World
 
 
 class Door:

@@ -3,7 +3,7 @@
 
 import pytest
 
-from behavior_sim.followers import PATIENCE, Followers
+from behavior_sim.node.followers import PATIENCE, Followers
 
 STEP = 0.02
 """[s] simulated."""

@@ -4,11 +4,11 @@
 import numpy as np
 import pytest
 
+from behavior_sim.control.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.goals import Ending
-from behavior_sim.joint_trajectory_controller import TrajectoryPoints
-from behavior_sim.layouts import pose_of
 from behavior_sim.simulation import Simulation
-from behavior_sim.world import InvalidDisturbance
+from behavior_sim.worlds.layouts import pose_of
+from behavior_sim.worlds.world import InvalidDisturbance
 
 EDGE = 0.0515
 TOWER = (0.25, 0.30)

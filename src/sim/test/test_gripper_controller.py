@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from behavior_sim.config import WorldConfig
+from behavior_sim.control.gripper_controller import GripperController
 from behavior_sim.goals import Ending, InvalidGoal
-from behavior_sim.gripper_controller import GripperController
+from behavior_sim.worlds.config import WorldConfig
 
 PERIOD = 0.004
 

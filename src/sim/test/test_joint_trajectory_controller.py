@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_sim.config import WorldConfig
-from behavior_sim.goals import Ending, InvalidGoal
-from behavior_sim.joint_trajectory_controller import (
+from behavior_sim.control.joint_trajectory_controller import (
     JointTrajectoryController,
     Tolerances,
     TrajectoryPoints,
 )
-from behavior_sim.splines import JointSpline
+from behavior_sim.control.splines import JointSpline
+from behavior_sim.goals import Ending, InvalidGoal
+from behavior_sim.worlds.config import WorldConfig
 
 N = 7
 PERIOD = 0.004

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from behavior_sim.lead import CREEP, PATIENCE, Lead
-from behavior_sim.stepper import Stepper
+from behavior_sim.node.lead import CREEP, PATIENCE, Lead
+from behavior_sim.node.stepper import Stepper
 
 
 class Wall:

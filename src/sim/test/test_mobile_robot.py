@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 import yaml
 
-from behavior_sim.base_controller import COMMAND_LIFETIME, BaseController
-from behavior_sim.config import WorldConfig, load_world, parse_world
+from behavior_sim.control.base_controller import COMMAND_LIFETIME, BaseController
+from behavior_sim.control.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.goals import Ending, Goal
-from behavior_sim.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.judging import ROBOT
-from behavior_sim.lead import Lead
-from behavior_sim.messages import JointStateMessage, ObjectsMessage, OdometryMessage
-from behavior_sim.node import DRIVE_LEAD, SimulationNode
-from behavior_sim.reading import WorldError
-from behavior_sim.resources import find_world
+from behavior_sim.node.lead import Lead
+from behavior_sim.node.messages import JointStateMessage, ObjectsMessage, OdometryMessage
+from behavior_sim.node.simulation_node import DRIVE_LEAD, SimulationNode
 from behavior_sim.simulation import Simulation
-from behavior_sim.world_state import WorldState
+from behavior_sim.worlds.config import WorldConfig, load_world, parse_world
+from behavior_sim.worlds.reading import WorldError
+from behavior_sim.worlds.resources import find_world
+from behavior_sim.worlds.world_state import WorldState
 
 pytestmark = pytest.mark.slow
 

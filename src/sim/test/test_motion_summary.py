@@ -4,10 +4,10 @@
 import numpy as np
 import pytest
 
-from behavior_sim.layouts import pose_of
-from behavior_sim.motion_summary import GROUND, summarize
-from behavior_sim.recording import MotionRecorder, Recording
+from behavior_sim.recordings.motion_summary import GROUND, summarize
+from behavior_sim.recordings.recording import MotionRecorder, Recording
 from behavior_sim.simulation import Simulation
+from behavior_sim.worlds.layouts import pose_of
 
 EDGE = 0.0515
 

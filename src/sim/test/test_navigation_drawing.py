@@ -27,7 +27,7 @@ from behavior_sim.navigation.recording import (
     note,
     value_at,
 )
-from behavior_sim.resources import find_navigation_world
+from behavior_sim.worlds.resources import find_navigation_world
 
 
 @pytest.fixture

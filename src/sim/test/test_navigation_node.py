@@ -35,7 +35,7 @@ from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, with_companions
-from behavior_ros.closing import destroy_node
+from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import own_domain
 from behavior_sim.navigation.node import NavigationSimulationNode
 

@@ -15,7 +15,7 @@ from behavior_sim.navigation.routes import RoutePlanner
 from behavior_sim.navigation.speed import SpeedDecision, SpeedZone
 from behavior_sim.navigation.tracker import Tracker, TrajectoryCode
 from behavior_sim.navigation.world import NavigationWorld
-from behavior_sim.resources import find_navigation_world
+from behavior_sim.worlds.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
 RADIUS = CONFIG.robot.radius

@@ -19,7 +19,7 @@ from behavior_sim.navigation.system import (
 )
 from behavior_sim.navigation.tracker import Tracking, TrajectoryCode
 from behavior_sim.navigation.world import UnknownName
-from behavior_sim.resources import find_navigation_world
+from behavior_sim.worlds.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
 BLOCKED = "door_west-w21"

@@ -12,8 +12,8 @@ from behavior_sim.navigation.config import edge_id, load_navigation_world
 from behavior_sim.navigation.grid import Grid, in_polygon, resampled
 from behavior_sim.navigation.people import RADIUS, Person
 from behavior_sim.navigation.world import REACH, NavigationWorld, UnknownName
-from behavior_sim.reading import WorldError
-from behavior_sim.resources import find_navigation_world
+from behavior_sim.worlds.reading import WorldError
+from behavior_sim.worlds.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
 DT = 0.02

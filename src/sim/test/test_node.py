@@ -28,11 +28,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_LATCHED, seconds, to_duration, to_time
-from behavior_ros.clock_follower import followed_topic
-from behavior_ros.closing import destroy_node
+from behavior_ros.node.closing import destroy_node
+from behavior_ros.process.clock_follower import followed_topic
 from behavior_ros.testing import own_domain
-from behavior_sim.node import SimulationNode
-from behavior_sim.recording import Recording
+from behavior_sim.node.simulation_node import SimulationNode
+from behavior_sim.recordings.recording import Recording
 
 WAIT = 90.0
 START = {"world": "block_stacking", "speed": 0.0, "seed": 3}

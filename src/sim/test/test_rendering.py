@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 
 from behavior_motion.robot.resources import resolve
-from behavior_sim import rendering
-from behavior_sim.collada import load_collada
-from behavior_sim.opengl import missing_library
-from behavior_sim.recording import MotionRecorder, Recording, RecordingError
-from behavior_sim.rendering import Caption, caption_at, render_recording
+from behavior_sim.cameras.opengl import missing_library
+from behavior_sim.recordings import rendering
+from behavior_sim.recordings.recording import MotionRecorder, Recording, RecordingError
+from behavior_sim.recordings.rendering import Caption, caption_at, render_recording
 from behavior_sim.simulation import Simulation
+from behavior_sim.worlds.collada import load_collada
 
 TRIANGLE = """<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">

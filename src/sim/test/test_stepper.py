@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from behavior_sim.stepper import Stepper
+from behavior_sim.node.stepper import Stepper
 
 
 class Counter:

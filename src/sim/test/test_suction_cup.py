@@ -4,11 +4,11 @@
 import numpy as np
 import pytest
 
-from behavior_sim.config import load_world
-from behavior_sim.layouts import pose_of
-from behavior_sim.resources import find_world
 from behavior_sim.simulation import PUMP, Simulation
-from behavior_sim.world_state import WorldState
+from behavior_sim.worlds.config import load_world
+from behavior_sim.worlds.layouts import pose_of
+from behavior_sim.worlds.resources import find_world
+from behavior_sim.worlds.world_state import WorldState
 
 HALF = 0.0735
 """[m] half the height of a bin."""

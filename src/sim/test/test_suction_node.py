@@ -16,10 +16,10 @@ from std_srvs.srv import SetBool
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import seconds
-from behavior_ros.closing import destroy_node
+from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import own_domain
-from behavior_sim.layouts import pose_of
-from behavior_sim.node import SimulationNode
+from behavior_sim.node.simulation_node import SimulationNode
+from behavior_sim.worlds.layouts import pose_of
 
 WAIT = 60.0
 

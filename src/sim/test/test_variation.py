@@ -8,13 +8,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from behavior_sim.config import WorldConfig, load_world
-from behavior_sim.detection import DetectorConfig
-from behavior_sim.reading import WorldError
-from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
-from behavior_sim.variation import parse_factors, varied_detector, varied_world
-from behavior_sim.world import World
+from behavior_sim.worlds.config import WorldConfig, load_world
+from behavior_sim.worlds.detection import DetectorConfig
+from behavior_sim.worlds.reading import WorldError
+from behavior_sim.worlds.resources import find_world
+from behavior_sim.worlds.variation import parse_factors, varied_detector, varied_world
+from behavior_sim.worlds.world import World
 
 FACTORS = {"mass": 2.0, "blue_block.size": 0.9, "*_block.friction": 0.5}
 

@@ -5,10 +5,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from behavior_sim.config import WorldConfig, load_world
-from behavior_sim.resources import find_world
+from behavior_sim.cameras.visibility import Visibility
 from behavior_sim.simulation import Simulation
-from behavior_sim.visibility import Visibility
+from behavior_sim.worlds.config import WorldConfig, load_world
+from behavior_sim.worlds.resources import find_world
 
 
 def put(simulation: Simulation, name: str, position: np.ndarray) -> None:

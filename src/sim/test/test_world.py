@@ -7,10 +7,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from behavior_sim.config import WorldConfig
-from behavior_sim.layouts import UnknownLayout, draw_layout, pose_of
 from behavior_sim.simulation import Simulation
-from behavior_sim.world import InvalidDisturbance, UnknownObject, World
+from behavior_sim.worlds.config import WorldConfig
+from behavior_sim.worlds.layouts import UnknownLayout, draw_layout, pose_of
+from behavior_sim.worlds.world import InvalidDisturbance, UnknownObject, World
 
 EDGE = 0.0515
 

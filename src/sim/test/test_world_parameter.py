@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from behavior_ros import ParameterError
-from behavior_sim.world_parameter import world_of
+from behavior_sim.worlds.world_parameter import world_of
 
 
 @pytest.mark.slow

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from behavior_sim.config import WorldConfig, load_world
-from behavior_sim.joint_trajectory_controller import TrajectoryPoints
-from behavior_sim.layouts import pose_of
-from behavior_sim.node import pace
-from behavior_sim.resources import find_world
+from behavior_sim.control.joint_trajectory_controller import TrajectoryPoints
+from behavior_sim.node.simulation_node import pace
 from behavior_sim.simulation import Simulation
-from behavior_sim.world import UnknownObject, World
-from behavior_sim.world_state import WorldState, WorldStateError
+from behavior_sim.worlds.config import WorldConfig, load_world
+from behavior_sim.worlds.layouts import pose_of
+from behavior_sim.worlds.resources import find_world
+from behavior_sim.worlds.world import UnknownObject, World
+from behavior_sim.worlds.world_state import WorldState, WorldStateError
 
 EDGE = 0.0515
 

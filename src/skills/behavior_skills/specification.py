@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from behavior_ros.sent_text import SentTextError, read_yaml, shown
+from behavior_ros.messages.sent_text import SentTextError, read_yaml, shown
 from behavior_skills.orientations import DirectionConstraint, axis_filter, surprising
 from behavior_skills.sentences import joined
 

@@ -11,7 +11,7 @@ import rclpy
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 
-from behavior_ros.closing import destroy_node
+from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import own_domain
 
 
@@ -32,9 +32,9 @@ class RosRig:
         self.feedback = []
 
     def launch(self, name, nodes):
-        """Start a process with nodes, as `behavior_ros.host` takes them."""
+        """Start a process with nodes, as `behavior_ros.process.host` takes them."""
         arguments = [part for node in nodes for part in ("--node", node)]
-        command = [sys.executable, "-m", "behavior_ros.host", *arguments]
+        command = [sys.executable, "-m", "behavior_ros.process.host", *arguments]
         environment = {**os.environ, "ROS_DOMAIN_ID": str(self.domain)}
         self.processes[name] = subprocess.Popen(command, env=environment)
 

@@ -14,7 +14,7 @@ from ros_rig import RosRig  # noqa: E402
 
 from behavior_ros import QOS_SENSOR  # noqa: E402
 
-DRIVER = "behavior_sim.base_driver:BaseDriverNode"
+DRIVER = "behavior_sim.control.base_driver:BaseDriverNode"
 PROCESSES = {
     "base": ["behavior_skills.base.base_node:BaseNode:=max_linear_velocity=1.0"],
     "wait": ["behavior_skills.node.wait_node:WaitNode"],

@@ -24,7 +24,7 @@ from behavior_motion import Trajectory, load_robot
 from behavior_motion.robot.robot_file import ControllersSection, DriverSection, SuctionSection
 from behavior_packages import Offer, Packages
 from behavior_ros import End, GoalOutcome
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_skills.interfaces import Done, FailureCode, SkillFailure
 from behavior_skills.node.controllers import (
     CAUSE_PATIENCE,

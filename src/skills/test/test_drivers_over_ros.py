@@ -23,7 +23,7 @@ from std_msgs.msg import Bool, Float64
 from behavior_motion import Trajectory, load_robot
 from behavior_motion.robot.robot_file import DriverSection
 from behavior_ros import QOS_LATCHED, QOS_SENSOR, GoalContext
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_ros.testing import ros, spinner, until  # noqa: F401
 from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node.controllers import ArmClient, DriverStates

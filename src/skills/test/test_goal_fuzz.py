@@ -32,7 +32,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
 from behavior_motion.object_state import ObjectState  # noqa: E402
 from behavior_ros import GoalContext  # noqa: E402
-from behavior_ros.closing import destroy_node  # noqa: E402
+from behavior_ros.node.closing import destroy_node  # noqa: E402
 from behavior_skills.base.base_node import BaseNode  # noqa: E402
 from behavior_skills.interfaces import Done, JointState, ObjectView  # noqa: E402
 from behavior_skills.node import conversion  # noqa: E402

@@ -7,7 +7,7 @@ from fakes import ROBOT_FILE, FakeWorld, context_of
 
 from behavior_motion import create_planner, load_robot
 from behavior_motion.robot.robot_file import load_robot_file
-from behavior_ros.joint_state_wire import WireJointState
+from behavior_ros.messages.joint_state_wire import WireJointState
 from behavior_skills.arm.look import LookRequest, LookSkill
 from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest, MoveArmSkill
 from behavior_skills.arm.planning import GROUND, PlanningWorld

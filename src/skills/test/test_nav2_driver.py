@@ -13,7 +13,7 @@ from behavior_msgs.action import MoveBase
 
 from behavior_motion.robot.robot_file import DriverSection
 from behavior_ros import End, GoalOutcome
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
 

@@ -28,7 +28,7 @@ class Rig(RosRig):
 
     def __init__(self, robot=ROBOT_FILE):
         simulation = (
-            "behavior_sim.node:SimulationNode:=world=block_stacking:=seed=1:=speed=0.5"
+            "behavior_sim.node.simulation_node:SimulationNode:=world=block_stacking:=seed=1:=speed=0.5"
             ":=clock_rate=100.0:=joint_state_rate=100.0"
         )
         running = processes(robot) | {"simulation": [simulation]}

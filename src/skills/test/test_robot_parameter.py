@@ -12,7 +12,7 @@ from fakes import ROBOT_FILE
 from rclpy.parameter import Parameter
 
 from behavior_ros import ParameterError
-from behavior_ros.closing import destroy_node
+from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import ros, spinner  # noqa: F401
 from behavior_skills.base.base_node import BaseNode
 from behavior_skills.interfaces import SkillFailure

@@ -11,8 +11,9 @@ import pytest
 pytest.importorskip("rclpy")
 
 from behavior_motion.robot.model import NO_GRIPPER
-from behavior_ros import GoalContext, silence
-from behavior_ros.joint_state_wire import WireJointState
+from behavior_ros import GoalContext
+from behavior_ros.messages.joint_state_wire import WireJointState
+from behavior_ros.node import silence
 from behavior_ros.testing import ros, spinner, until  # noqa: F401
 from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node.controllers import RobotState

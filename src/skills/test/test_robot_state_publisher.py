@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from behavior_ros import QOS_SENSOR, create_transform_buffer, to_time
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import own_domain, until
 from behavior_skills.node.robot_file import robot_of
 from behavior_skills.node.robot_state_publisher import RobotStatePublisher, parent_frames

@@ -12,8 +12,8 @@ from fakes import ROBOT_FILE
 
 from behavior_motion import Trajectory, load_robot
 from behavior_motion.robot.robot_file import DriverSection
+from behavior_ros.actions.remote_action import SERVER_TIMEOUT
 from behavior_ros.conformance import CLIENT_RULES, ClientsUnderTest, broken_rules
-from behavior_ros.remote_action import SERVER_TIMEOUT
 from behavior_ros.testing import ros, spinner  # noqa: F401
 from behavior_skills.interfaces import SkillFailure
 from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver

@@ -30,7 +30,9 @@ STOP = "  states: [{driver: stop_topic, topic: /emergency_stop, latched: true}]\
 def processes(robot):
     """Node descriptions by process name, of a robot's file."""
     return {
-        "simulation": ["behavior_sim.node:SimulationNode:=world=block_stacking:=speed=4.0:=seed=1"],
+        "simulation": [
+            "behavior_sim.node.simulation_node:SimulationNode:=world=block_stacking:=speed=4.0:=seed=1"
+        ],
         "skills": [
             f"behavior_skills.node.skills_node:SkillsNode:=use_sim_time=true:=robot={robot}",
             "behavior_skills.node.robot_state_publisher:RobotStatePublisher:=use_sim_time=true"

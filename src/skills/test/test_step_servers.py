@@ -24,7 +24,7 @@ from ros_rig import RosRig  # noqa: E402
 from behavior_motion import check_interrupted  # noqa: E402
 from behavior_motion.object_state import ObjectState  # noqa: E402
 from behavior_ros import GoalContext  # noqa: E402
-from behavior_ros.closing import destroy_node  # noqa: E402
+from behavior_ros.node.closing import destroy_node  # noqa: E402
 from behavior_skills.interfaces import JointState, ObjectView  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
 

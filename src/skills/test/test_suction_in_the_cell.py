@@ -22,7 +22,9 @@ from behavior_ros import QOS_LATCHED, matrix_to_pose  # noqa: E402
 CONFIG = Path(__file__).parents[3] / "config"
 ROBOT = CONFIG / "robots" / "ur10.yaml"
 PROCESSES = {
-    "simulation": ["behavior_sim.node:SimulationNode:=world=bin_stacking:=speed=1.5"],
+    "simulation": [
+        "behavior_sim.node.simulation_node:SimulationNode:=world=bin_stacking:=speed=1.5"
+    ],
     "skills": [
         "behavior_skills.node.skills_node:SkillsNode:=use_sim_time=true:=ground=-1.2"
         f":=robot={ROBOT}",

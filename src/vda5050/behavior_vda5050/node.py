@@ -37,7 +37,7 @@ from behavior_ros import (
     read_only,
     run,
 )
-from behavior_ros.closing import register_closable
+from behavior_ros.node.closing import register_closable
 from behavior_vda5050.actions import ActionHandler
 from behavior_vda5050.broker import (
     PASSWORD_VARIABLE,

@@ -6,8 +6,8 @@ import math
 from behavior_msgs.msg import LocalizationResult
 from rclpy.node import Node
 
-from behavior_executor.manager import BehaviorManager
-from behavior_executor.missions import Code, MissionRequest
+from behavior_executor.managers.manager import BehaviorManager
+from behavior_executor.missions.mission import Code, MissionRequest
 from behavior_ros import QOS_SENSOR
 from behavior_tree import BehaviorTreeFactory, NodeStatus, TreeNode
 

@@ -18,7 +18,7 @@ from rclpy.parameter import Parameter
 from test_vda5050 import action, order
 
 import behavior_vda5050.node
-from behavior_executor.node import BehaviorExecutor
+from behavior_executor.node.executor_node import BehaviorExecutor
 from behavior_packages import Packages, read_manifest
 from behavior_ros.testing import Spinner, until
 from behavior_vda5050.node import Vda5050Client

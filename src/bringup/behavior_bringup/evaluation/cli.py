@@ -9,10 +9,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from behavior_bringup import argument_types, completion
+from behavior_bringup.arguments import argument_types, completion
+from behavior_bringup.arguments.options import (
+    add_cameras,
+    add_namespace,
+    add_seed,
+    add_speed,
+    add_world,
+)
 from behavior_bringup.evaluation.defaults import CORES, FAST, PER_STACK
 from behavior_bringup.evaluation.shard import Shard
-from behavior_bringup.options import add_cameras, add_namespace, add_seed, add_speed, add_world
 
 _EVALUATE = """\
 Run a mission from many seeded start states and print how often it succeeds.

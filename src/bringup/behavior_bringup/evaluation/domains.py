@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from behavior_bringup.errors import BringupError
-from behavior_bringup.paths import runtime_dir
+from behavior_bringup.stacks.paths import runtime_dir
 
 
 @contextmanager
@@ -20,7 +20,7 @@ def claimed_domain() -> Iterator[int]:
     Raises:
         BringupError: all are taken.
     """
-    from behavior_ros.domains import DOMAINS, used_domains
+    from behavior_ros.process.domains import DOMAINS, used_domains
 
     folder = runtime_dir() / "domains"
     folder.mkdir(mode=0o700, exist_ok=True)

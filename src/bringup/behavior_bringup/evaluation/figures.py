@@ -14,7 +14,7 @@ from rich.console import Console
 
 from behavior_bringup.evaluation.record import EpisodeRecord
 from behavior_bringup.evaluation.statistics import wilson
-from behavior_bringup.object_trial import parts_tables
+from behavior_bringup.jobs.object_trial import parts_tables
 from behavior_bringup.terminal import say, show_table, verdict_text
 from behavior_sim.judging import Part
 

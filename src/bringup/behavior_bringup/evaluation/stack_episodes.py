@@ -17,19 +17,19 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 
 from behavior_bringup.client import StackClient
-from behavior_bringup.description import Readiness, Scalar
 from behavior_bringup.errors import BringupError
 from behavior_bringup.evaluation.record import FAILURE, SUCCESS, Episode, EpisodeRecord
 from behavior_bringup.evaluation.recordings import MINUTES, keep_recording
 from behavior_bringup.evaluation.task import RunEpisode
-from behavior_bringup.following import Ending
-from behavior_bringup.job_options import configured
-from behavior_bringup.judges import job_named
-from behavior_bringup.readiness import wait_ready
-from behavior_bringup.session import temporary_stack
-from behavior_bringup.stack import Stack, free_stack
+from behavior_bringup.jobs.job_options import configured
+from behavior_bringup.jobs.judges import job_named
+from behavior_bringup.jobs.trial_run import judged, run_trial, stack_arguments
+from behavior_bringup.missions.following import Ending
+from behavior_bringup.stacks.description import Readiness, Scalar
+from behavior_bringup.stacks.readiness import wait_ready
+from behavior_bringup.stacks.session import temporary_stack
+from behavior_bringup.stacks.stack import Stack, free_stack
 from behavior_bringup.terminal import say
-from behavior_bringup.trial_run import judged, run_trial, stack_arguments
 from behavior_sim.judging import Verdict
 from behavior_sim.trials import Job, TrialError
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is different from episode to episode: intervals of factors in a file, drawn in strata.
 
-The file says for each factor (:mod:`behavior_sim.variation`) one value, or an interval::
+The file says for each factor (:mod:`behavior_sim.worlds.variation`) one value, or an interval::
 
     strata: 10
     factors:
@@ -27,8 +27,8 @@ import yaml
 
 from behavior_bringup.errors import UsageError
 from behavior_bringup.suggestions import choose
-from behavior_sim.reading import WorldError
-from behavior_sim.variation import OF_DETECTOR, check_factor
+from behavior_sim.worlds.reading import WorldError
+from behavior_sim.worlds.variation import OF_DETECTOR, check_factor
 
 STRATA = 10
 _MOST_STRATA = 10_000

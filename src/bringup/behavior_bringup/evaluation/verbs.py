@@ -24,8 +24,8 @@ from behavior_bringup.evaluation.task import STACK_RUNNER, Task, load_runner
 from behavior_bringup.evaluation.variation import Variation, read_variation
 from behavior_bringup.evaluation.versions import present_versions
 from behavior_bringup.evaluation.worker_process import Worker, WorkerProcess
-from behavior_bringup.job_options import configured, speed_for
-from behavior_bringup.judges import job_named
+from behavior_bringup.jobs.job_options import configured, speed_for
+from behavior_bringup.jobs.judges import job_named
 from behavior_bringup.terminal import say
 
 

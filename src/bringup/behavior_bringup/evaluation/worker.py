@@ -19,12 +19,12 @@ from dataclasses import asdict, replace
 from types import FrameType
 from typing import IO, Any
 
-from behavior_bringup.environment import enter_domain
 from behavior_bringup.errors import BringupError
 from behavior_bringup.evaluation.domains import claimed_domain
 from behavior_bringup.evaluation.record import Episode
 from behavior_bringup.evaluation.task import RunEpisode, Task, load_runner
 from behavior_bringup.evaluation.versions import present_versions
+from behavior_bringup.stacks.environment import enter_domain
 
 _PR_SET_PDEATHSIG = 1
 

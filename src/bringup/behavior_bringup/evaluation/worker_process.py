@@ -21,7 +21,7 @@ from behavior_bringup.evaluation.memory import kill_tree, memory_mb
 from behavior_bringup.evaluation.record import OVER_MEMORY, Episode, EpisodeRecord
 from behavior_bringup.evaluation.schedule import lost_record
 from behavior_bringup.evaluation.task import Task
-from behavior_bringup.stack import how_it_ended
+from behavior_bringup.stacks.stack import how_it_ended
 
 _LOOK = 1.0
 """[s] between two looks at the memory, each of which costs some milliseconds per process."""

@@ -7,9 +7,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from behavior_bringup import argument_types
-from behavior_bringup.mission_cli import add_mission_name
-from behavior_bringup.options import add_connection, add_world
+from behavior_bringup.arguments import argument_types
+from behavior_bringup.arguments.options import add_connection, add_world
+from behavior_bringup.missions.mission_cli import add_mission_name
 from behavior_bringup.preview import verb
 
 _LIMIT, _TOLERANCE = 300.0, 0.01

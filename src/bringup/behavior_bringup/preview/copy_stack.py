@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from behavior_bringup.connection import SIMULATION
-from behavior_bringup.description import Scalar, StackDescription, load_stack, stack_file
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.stack import Stack, stop
-from behavior_bringup.state import StackState
+from behavior_bringup.stacks.connection import SIMULATION
+from behavior_bringup.stacks.description import Scalar, StackDescription, load_stack, stack_file
+from behavior_bringup.stacks.stack import Stack, stop
+from behavior_bringup.stacks.state import StackState
 
 _PATIENCE = 400.0
 """[s] The machine has the real stack to run, too; a process that ends is noticed at once."""
@@ -108,8 +108,8 @@ class CopyStack:
         Raises:
             BringupError: it does not come up.
         """
-        from behavior_bringup.environment import enter_domain
-        from behavior_bringup.session import bring_up
+        from behavior_bringup.stacks.environment import enter_domain
+        from behavior_bringup.stacks.session import bring_up
 
         if self.is_warm and not fresh:
             state = self.stack.state()

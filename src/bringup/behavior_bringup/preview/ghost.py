@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from visualization_msgs.msg import MarkerArray
 
 from behavior_bringup.client import StackClient
-from behavior_bringup.connection import EXECUTOR, enter
 from behavior_bringup.conversion import path_marker
+from behavior_bringup.stacks.connection import EXECUTOR, enter
 from behavior_ros import QOS_LATCHED
 
 if TYPE_CHECKING:
     from behavior_bringup.preview.report import Preview
-    from behavior_bringup.stack import Stack
+    from behavior_bringup.stacks.stack import Stack
 
 TOPIC, NAME = "preview/path", "preview"
 _HEARD = 0.5

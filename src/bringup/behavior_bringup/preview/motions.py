@@ -15,8 +15,8 @@ from pathlib import Path
 from std_msgs.msg import String
 
 from behavior_bringup.client import StackClient
-from behavior_bringup.connection import EXECUTOR, enter
-from behavior_bringup.stack import Stack
+from behavior_bringup.stacks.connection import EXECUTOR, enter
+from behavior_bringup.stacks.stack import Stack
 from behavior_ros import QOS_LATCHED, QOS_REQUESTS
 
 PLANNED, PREVIEWED, CHOICES = "motion/planned", "motion/previewed", "motion/choices"

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from behavior_msgs.msg import MissionAction, MissionFeedback
 
 from behavior_bringup.client import StackClient
-from behavior_bringup.description import load_stack, stack_file
-from behavior_bringup.environment import enter_domain
 from behavior_bringup.errors import BringupError
-from behavior_bringup.following import Ending, TookTooLong, follow
+from behavior_bringup.missions.following import Ending, TookTooLong, follow
+from behavior_bringup.missions.progress import ProgressDisplay
 from behavior_bringup.preview.copy_stack import CopyStack
 from behavior_bringup.preview.live_state import LiveState
 from behavior_bringup.preview.motions import PlannedMotions
 from behavior_bringup.preview.observer import Observer
 from behavior_bringup.preview.setting import CopySetter
 from behavior_bringup.preview.start_state import CopiedWorld
-from behavior_bringup.progress import ProgressDisplay
-from behavior_bringup.readiness import wait_ready
+from behavior_bringup.stacks.description import load_stack, stack_file
+from behavior_bringup.stacks.environment import enter_domain
+from behavior_bringup.stacks.readiness import wait_ready
 
 REST = 1.0
 """[s simulated] in which everything comes to rest after a mission."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from behavior_bringup.preview.live_state import LiveState
-from behavior_sim.motion_summary import MotionSummary
+from behavior_sim.recordings.motion_summary import MotionSummary
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,24 +19,24 @@ from behavior_msgs.msg import MissionAction
 from rich.console import Console
 
 from behavior_bringup.client import StackClient
-from behavior_bringup.connection import EXECUTOR, enter, mission_client
 from behavior_bringup.conversion import progress_of
-from behavior_bringup.description import Scalar, load_stack, stack_file
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.jobs.trial_run import NOTHING, order_of
+from behavior_bringup.missions.progress import ProgressDisplay
 from behavior_bringup.preview.copy_stack import CopyStack, copy_of
 from behavior_bringup.preview.live_state import LiveState
 from behavior_bringup.preview.observer import Observer
 from behavior_bringup.preview.rehearsal import Rehearsal, Stopwatch, rehearse
 from behavior_bringup.preview.report import Preview
 from behavior_bringup.preview.start_state import CopiedWorld, copied_world
-from behavior_bringup.progress import ProgressDisplay
-from behavior_bringup.stack import Stack
-from behavior_bringup.trial_run import NOTHING, order_of
+from behavior_bringup.stacks.connection import EXECUTOR, enter, mission_client
+from behavior_bringup.stacks.description import Scalar, load_stack, stack_file
+from behavior_bringup.stacks.stack import Stack
 from behavior_executor.client import MissionOutcome
-from behavior_sim.config import WorldConfig, load_world
-from behavior_sim.motion_summary import summarize
-from behavior_sim.recording import Recording
-from behavior_sim.resources import find_world
+from behavior_sim.recordings.motion_summary import summarize
+from behavior_sim.recordings.recording import Recording
+from behavior_sim.worlds.config import WorldConfig, load_world
+from behavior_sim.worlds.resources import find_world
 
 LIMIT = 300.0
 """[s simulated] after which a mission counts as one without an end."""
@@ -178,7 +178,7 @@ def _refuse_wrong(stack: Stack, order: MissionAction, namespace: str) -> None:
     Raises:
         UsageError: the request is wrong.
     """
-    from behavior_bringup.mission_verbs import refuse_wrong
+    from behavior_bringup.missions.mission_verbs import refuse_wrong
 
     with mission_client(stack.name, namespace) as client:
         refuse_wrong(client.preflight(order))

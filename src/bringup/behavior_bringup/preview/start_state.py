@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_bringup.preview.live_state import BelievedObject, LiveState
-from behavior_sim.config import DoorConfig, WorldConfig
-from behavior_sim.door import panel_centre, panel_name
-from behavior_sim.visible_objects import visible_objects
-from behavior_sim.world_state import WorldState
+from behavior_sim.worlds.config import DoorConfig, WorldConfig
+from behavior_sim.worlds.door import panel_centre, panel_name
+from behavior_sim.worlds.visible_objects import visible_objects
+from behavior_sim.worlds.world_state import WorldState
 
 
 @dataclass(frozen=True, kw_only=True)

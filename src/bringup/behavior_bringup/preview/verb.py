@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from behavior_bringup.stack import Stack
+from behavior_bringup.stacks.stack import Stack
 from behavior_bringup.terminal import say, say_verdict
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ def preview(options: argparse.Namespace) -> int:
 
     The real stack waits untouched. Exit code 0: it would succeed; with --approve: it did.
     """
+    from behavior_bringup.missions.progress import ProgressDisplay
     from behavior_bringup.preview.ghost import shown_path
     from behavior_bringup.preview.run import PreviewOptions, preview_mission
-    from behavior_bringup.progress import ProgressDisplay
 
     stack, console = Stack(options.stack), Console()
     with ProgressDisplay(console) as display:
@@ -108,9 +108,9 @@ def preview_server(options: argparse.Namespace) -> int:
     """Serve the action /mission/preview until Ctrl-C: goals and results are those of
     /mission/execute, and each goal is previewed as 'behavior preview' does.
     """
-    from behavior_bringup.connection import EXECUTOR, enter
     from behavior_bringup.preview.server import PreviewServer
     from behavior_bringup.security.policy import enclave_arguments
+    from behavior_bringup.stacks.connection import EXECUTOR, enter
     from behavior_ros import run
 
     enter(options.stack, EXECUTOR)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from behavior_bringup import argument_types
-from behavior_bringup.options import add_world
+from behavior_bringup.arguments import argument_types
+from behavior_bringup.arguments.options import add_world
 from behavior_bringup.security import verb
 
 

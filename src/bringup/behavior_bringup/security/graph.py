@@ -11,8 +11,8 @@ from rclpy.action import (
 )
 from rclpy.node import Node
 
-from behavior_bringup.description import Process
 from behavior_bringup.security.policy import Profile
+from behavior_bringup.stacks.description import Process
 
 _PREFIX = 12
 """Bytes of an endpoint's identifier that name its participant: the process."""

@@ -9,14 +9,14 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from behavior_bringup.description import Process, Scalar, load_stack, resolve, stack_file
-from behavior_bringup.environment import machine_kind
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.offers import world_or_default
 from behavior_bringup.security.keystore import write_keystore
 from behavior_bringup.security.outsiders import outsiders
 from behavior_bringup.security.policy import Profile
-from behavior_bringup.stack import free_stack
+from behavior_bringup.stacks.description import Process, Scalar, load_stack, resolve, stack_file
+from behavior_bringup.stacks.environment import machine_kind
+from behavior_bringup.stacks.stack import free_stack
 from behavior_bringup.terminal import say
 
 STEADY, DEADLINE = 2.0, 60.0
@@ -25,7 +25,7 @@ STEADY, DEADLINE = 2.0, 60.0
 
 def generate(options: argparse.Namespace) -> int:
     """Bring a stack up, read what its nodes use, and write policies and a keystore's folders."""
-    from behavior_bringup.session import temporary_stack
+    from behavior_bringup.stacks.session import temporary_stack
 
     options.world = world_or_default(options.world)
     domain = _domain()

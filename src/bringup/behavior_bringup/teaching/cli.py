@@ -7,9 +7,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from behavior_bringup import argument_types, completion
-from behavior_bringup.mission_edit import add_editor
-from behavior_bringup.options import add_connection
+from behavior_bringup.arguments import argument_types, completion
+from behavior_bringup.arguments.options import add_connection
+from behavior_bringup.missions.mission_edit import add_editor
 from behavior_bringup.teaching import verb
 from behavior_packages import packages
 

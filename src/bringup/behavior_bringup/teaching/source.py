@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from behavior_bringup.connection import enter
 from behavior_bringup.errors import BringupError
+from behavior_bringup.stacks.connection import enter
 from behavior_bringup.terminal import say
 
 if TYPE_CHECKING:

@@ -114,8 +114,8 @@ def _insert_into_file(options: argparse.Namespace, element: str) -> list[str]:
 
 
 def _insert_live(options: argparse.Namespace, element: str) -> int:
-    from behavior_bringup.connection import live_editor
-    from behavior_bringup.mission_edit import edit
+    from behavior_bringup.missions.mission_edit import edit
+    from behavior_bringup.stacks.connection import live_editor
 
     options.operation, options.arguments = "insert", [options.parent, element]
     with live_editor(options.editor, options.stack, options.namespace) as editor:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from behavior_console.commands import CommandError
-from behavior_executor.edit_peer import EditPeer
-from behavior_executor.tree_exchange import ExchangeAnswer, ExchangeRequest
+from behavior_executor.editing.edit_peer import EditPeer
+from behavior_executor.editing.tree_exchange import ExchangeAnswer, ExchangeRequest
 
 PATIENCE = 15.0
 """[s] after which a command says that it was not answered."""

@@ -14,7 +14,7 @@ from behavior_console.commands import Client, CommandError, Commands
 from behavior_console.editing.carrier import PATIENCE, Carrier
 from behavior_console.editing.room import EditRoom
 from behavior_console.protocol import Answer, Role
-from behavior_executor.tree_exchange import TreeNews
+from behavior_executor.editing.tree_exchange import TreeNews
 from behavior_tree.sharing import Code, Running
 
 MOST_TREES = 16

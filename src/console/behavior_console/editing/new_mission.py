@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 from behavior_console.channels import Channels
 from behavior_console.commands import Client, CommandError, Commands
 from behavior_console.protocol import Answer, Role
-from behavior_executor.catalogue import EVERYTHING, catalogue_of
+from behavior_executor.missions.catalogue import EVERYTHING, catalogue_of
 from behavior_packages import packages
 
 FIRST_STEP = "first step"

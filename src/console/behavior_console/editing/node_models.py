@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from behavior_executor.scene_manager import register_scene_nodes
-from behavior_executor.scene_nodes import UnseenScene
-from behavior_executor.tree_nodes import NodeContext, package_node_models, register_package_nodes
+from behavior_executor.node.tree_nodes import (
+    NodeContext,
+    package_node_models,
+    register_package_nodes,
+)
+from behavior_executor.scene.scene_manager import register_scene_nodes
+from behavior_executor.scene.scene_nodes import UnseenScene
 from behavior_packages import packages
 from behavior_ros import load_node_models, ros_node_manifests
-from behavior_ros.node_models import NodeModelError
+from behavior_ros.leaves.node_models import NodeModelError
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
 from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.blackboard.conversion import type_name

@@ -11,8 +11,8 @@ from typing import Any
 from behavior_console.channels import Channels
 from behavior_console.commands import CommandError
 from behavior_console.editing.carrier import PATIENCE, Carrier, Line
-from behavior_executor.edit_peer import HEARTBEAT, EditPeer
-from behavior_executor.tree_exchange import TreeNews
+from behavior_executor.editing.edit_peer import HEARTBEAT, EditPeer
+from behavior_executor.editing.tree_exchange import TreeNews
 from behavior_tree.sharing import Answer, Code, Running
 
 MOST_EDITORS = 32

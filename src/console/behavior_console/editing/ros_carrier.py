@@ -13,8 +13,8 @@ from behavior_msgs.srv import EditTree
 from rclpy.node import Node
 
 from behavior_console.editing.carrier import NoAnswer
-from behavior_executor.tree_exchange import ExchangeAnswer, ExchangeRequest, TreeNews
-from behavior_executor.tree_messages import answer_of, message_of, news_of
+from behavior_executor.editing.tree_exchange import ExchangeAnswer, ExchangeRequest, TreeNews
+from behavior_executor.editing.tree_messages import answer_of, message_of, news_of
 from behavior_ros import QOS_EVENT_LOG, QOS_REQUESTS
 
 ANSWER_WITHIN = 2.0

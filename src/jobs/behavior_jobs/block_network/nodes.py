@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 
-from behavior_executor.scene_nodes import Scene
+from behavior_executor.scene.scene_nodes import Scene
 from behavior_executor.scene_view import Matrix, SceneSnapshot
 from behavior_jobs.block_network.belief import BeliefKeeper, Measurement, SyncRules
 from behavior_jobs.block_network.grasps import MAX_TILT, untwisted

@@ -25,9 +25,9 @@ from behavior_sim.judging import Part, Verdict
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.messages import pose_from
 from behavior_sim.navigation.recording import FrameMoved, Goal
-from behavior_sim.rendering import Caption
-from behavior_sim.resources import find_navigation_world
+from behavior_sim.recordings.rendering import Caption
 from behavior_sim.trials import RunningStack, Table, TrialError
+from behavior_sim.worlds.resources import find_navigation_world
 
 WORLD = "warehouse"
 """The navigation world whose tour it is."""

@@ -24,7 +24,7 @@ from behavior_msgs.srv import DisturbNavigation
 from geometry_msgs.msg import PoseArray
 from nav_msgs.msg import Odometry
 
-from behavior_executor.missions import FINAL_STATES, State
+from behavior_executor.missions.mission import FINAL_STATES, State
 from behavior_jobs.tour.cues import Action, Director, marks_of
 from behavior_jobs.tour.evidence import (
     Answered,

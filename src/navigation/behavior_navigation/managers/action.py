@@ -11,10 +11,10 @@ from behavior_msgs.msg import Maneuver as ManeuverMsg
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from behavior_executor.manager_node import input_parameters, pose_tree, pose_tree_parameter
-from behavior_executor.missions import Code, MissionRequest
-from behavior_executor.report import Report
-from behavior_executor.statistics import Metric
+from behavior_executor.managers.manager_node import input_parameters, pose_tree, pose_tree_parameter
+from behavior_executor.missions.mission import Code, MissionRequest
+from behavior_executor.missions.report import Report
+from behavior_executor.missions.statistics import Metric
 from behavior_motion.planar_pose import Pose2D, yaw_of
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers.action_messages import (

@@ -12,9 +12,9 @@ from behavior_msgs.srv import SetAutonomyLevel
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from behavior_executor.missions import Code
-from behavior_executor.report import Report
-from behavior_executor.statistics import Metric
+from behavior_executor.missions.mission import Code
+from behavior_executor.missions.report import Report
+from behavior_executor.missions.statistics import Metric
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers import autonomy_level_nodes as nodes
 from behavior_navigation.operator_input import OPERATOR_PARAMETERS, OperatorInput

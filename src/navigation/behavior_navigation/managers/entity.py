@@ -11,7 +11,7 @@ from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.node import Node
 from std_srvs.srv import SetBool
 
-from behavior_executor.statistics import Metric
+from behavior_executor.missions.statistics import Metric
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers.service_call import ServiceCall, read_success
 from behavior_navigation.rules.calls import Call, CallResult

@@ -7,11 +7,11 @@ from behavior_msgs.msg import MissionFeedback
 from rclpy.node import Node
 
 from behavior_executor.conversion import feedback_message
-from behavior_executor.feedback import FeedbackGate, progress_of
-from behavior_executor.missions import Code, Mission, MissionRequest, State
-from behavior_executor.report import Report
-from behavior_executor.statistics import Metric
-from behavior_executor.tree_run import Activity
+from behavior_executor.missions.mission import Code, Mission, MissionRequest, State
+from behavior_executor.missions.report import Report
+from behavior_executor.missions.statistics import Metric
+from behavior_executor.running.feedback import FeedbackGate, progress_of
+from behavior_executor.running.tree_run import Activity
 from behavior_navigation.manager import NavigationManager, navigation_managers
 from behavior_ros import QOS_EVENT_LOG, read_only
 

@@ -8,9 +8,9 @@ import math
 from behavior_msgs.msg import MissionAction, Route
 from rclpy.node import Node
 
-from behavior_executor.manager_node import input_parameters
-from behavior_executor.missions import Kind, Policy
-from behavior_executor.statistics import Metric
+from behavior_executor.managers.manager_node import input_parameters
+from behavior_executor.missions.mission import Kind, Policy
+from behavior_executor.missions.statistics import Metric
 from behavior_navigation.manager import NavigationManager
 from behavior_ros import QOS_COMMAND, AgeSince, read_only, seconds
 

@@ -10,7 +10,7 @@ from behavior_msgs.msg import MissionAction
 from diagnostic_msgs.msg import KeyValue
 from rclpy.node import Node
 
-from behavior_executor.statistics import Metric
+from behavior_executor.missions.statistics import Metric
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.rules.behavior_call import (
     BehaviorProgress,

@@ -12,9 +12,9 @@ from behavior_msgs.msg import LoadTileRequest
 from rclpy.node import Node
 from std_msgs.msg import Header
 
-from behavior_executor.manager_node import input_parameters
-from behavior_executor.missions import Code, Kind, MissionRequest
-from behavior_executor.statistics import Metric
+from behavior_executor.managers.manager_node import input_parameters
+from behavior_executor.missions.mission import Code, Kind, MissionRequest
+from behavior_executor.missions.statistics import Metric
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers.action_parameters import USE_TILE_LOADER
 from behavior_navigation.rules.action_core import NAVIGATION_KINDS

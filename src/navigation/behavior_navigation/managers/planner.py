@@ -9,10 +9,10 @@ from behavior_msgs.msg import PathPlannerHealth, PlannerOperationMode, Trajector
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from behavior_executor.manager_node import input_parameters
-from behavior_executor.missions import Code, MissionRequest, failed
-from behavior_executor.report import Report
-from behavior_executor.statistics import Metric
+from behavior_executor.managers.manager_node import input_parameters
+from behavior_executor.missions.mission import Code, MissionRequest, failed
+from behavior_executor.missions.report import Report
+from behavior_executor.missions.statistics import Metric
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers import planner_nodes as nodes
 from behavior_navigation.rules.planner_core import PlannerCore

@@ -6,8 +6,8 @@ from __future__ import annotations
 from rclpy.node import Node
 from std_srvs.srv import Empty, Trigger
 
-from behavior_executor.manager_node import pose_tree, pose_tree_parameter
-from behavior_executor.statistics import Metric
+from behavior_executor.managers.manager_node import pose_tree, pose_tree_parameter
+from behavior_executor.missions.statistics import Metric
 from behavior_motion.planar_pose import FramedPose, Pose2D, yaw_of
 from behavior_navigation.localization_input import LOCALIZATION_PARAMETERS, LocalizationInput
 from behavior_navigation.manager import NavigationManager, navigation_managers

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from behavior_executor.missions import Code, Kind, MissionRequest, failed
+from behavior_executor.missions.mission import Code, Kind, MissionRequest, failed
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.rules.calls import Call
 from behavior_navigation.rules.detours import Detours

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from behavior_executor.missions import Code, failed
+from behavior_executor.missions.mission import Code, failed
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_tree.cause import Cause
 

@@ -17,10 +17,10 @@ from rclpy.node import Node
 from rclpy.task import Future
 from unique_identifier_msgs.msg import UUID
 
-from behavior_ros.burst_action_client import new_identifier
+from behavior_ros.actions.burst_action_client import new_identifier
 from behavior_ros.conformance.rule import Rule, require
 from behavior_ros.conformance.stage import Stage
-from behavior_ros.qos import QOS_REQUESTS
+from behavior_ros.topics.qos import QOS_REQUESTS
 from behavior_tree.monitoring.closing import Closing
 
 _ENDS = (

@@ -12,9 +12,9 @@ import rclpy
 from rclpy.node import Node
 from rclpy.task import Future
 
-from behavior_ros.closing import destroy_node
 from behavior_ros.conformance.rule import require
-from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.node.closing import destroy_node
+from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_tree.monitoring.closing import Closing
 
 _SLICE = 0.005

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from behavior_ros.sent_text import SentTextError, read_yaml, shown
+from behavior_ros.messages.sent_text import SentTextError, read_yaml, shown
 from behavior_scene.library import SHAPE_SIZES, ObjectLibrary, Shape
 
 DEFAULT = "default"

@@ -13,7 +13,7 @@ from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import Header
 
 from behavior_ros import matrix_to_pose, to_time
-from behavior_ros.conversions import fill_pose
+from behavior_ros.messages.conversions import fill_pose
 from behavior_scene.detections import Array, Defect, Detection, checked_detections
 from behavior_scene.memory.store import Sighted
 from behavior_scene.node.detection_wire import Hypothesis, WireDetections

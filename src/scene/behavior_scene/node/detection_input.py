@@ -9,7 +9,7 @@ from functools import partial
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_SENSOR, declare_all, read_only
-from behavior_ros.resting_timer import RestingTimer
+from behavior_ros.node.resting_timer import RestingTimer
 from behavior_scene.detections import Defect
 from behavior_scene.node import conversion
 from behavior_scene.node.detection_wire import WireDetections, read_detections

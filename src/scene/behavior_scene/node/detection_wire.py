@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from behavior_ros.wire import WireReader, reading
+from behavior_ros.messages.wire import WireReader, reading
 
 
 class Hypothesis(NamedTuple):

@@ -21,7 +21,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from behavior_ros.sent_text import SentTextError, read_yaml, shown
+from behavior_ros.messages.sent_text import SentTextError, read_yaml, shown
 from behavior_scene.request_checks import MOST_NAMES
 
 _NODE_NAME = re.compile(r"/?[A-Za-z_]\w{0,99}(/[A-Za-z_]\w{0,99}){0,3}/?", re.ASCII)

@@ -26,7 +26,7 @@ from behavior_ros import (
     seconds,
     to_time,
 )
-from behavior_ros.resting_timer import RestingTimer
+from behavior_ros.node.resting_timer import RestingTimer
 from behavior_scene.clouds.color import Hsv
 from behavior_scene.detections import Array
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library

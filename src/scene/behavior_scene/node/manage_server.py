@@ -19,7 +19,7 @@ from behavior_msgs.action import ManageScene
 from geometry_msgs.msg import PoseStamped
 
 from behavior_ros import ParameterSpec, declare_all, pose_to_matrix, seconds
-from behavior_ros.sent_text import SentTextError, read_yaml, shown
+from behavior_ros.messages.sent_text import SentTextError, read_yaml, shown
 from behavior_scene.detections import Array
 from behavior_scene.memory.store import SceneMemory, UnknownMemoryError
 from behavior_scene.node.conversion import object_message

@@ -24,7 +24,7 @@ from behavior_ros import (
     read_only,
     seconds,
 )
-from behavior_ros.closing import register_closable
+from behavior_ros.node.closing import register_closable
 from behavior_scene.memory.sightings import SightingFilter
 from behavior_scene.memory.store import SceneMemory, Sighted, StorageError
 from behavior_scene.memory.worker import MemoryWorker, Work

@@ -8,7 +8,7 @@ from geometry_msgs.msg import TransformStamped
 
 from behavior_motion.object_state import ObjectState
 from behavior_ros import QOS_LATCHED, create_transform_broadcaster, to_time
-from behavior_ros.conversions import fill_transform
+from behavior_ros.messages.conversions import fill_transform
 from behavior_scene.node.conversion import fill_object
 from behavior_scene.node.host import SceneHost
 from behavior_scene.objects.snapshot import Snapshot

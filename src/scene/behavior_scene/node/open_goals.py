@@ -14,8 +14,8 @@ from rclpy.action import CancelResponse
 from rclpy.task import Future
 
 from behavior_ros import BurstActionServer
-from behavior_ros.closing import register_closable
-from behavior_ros.resting_timer import RestingTimer
+from behavior_ros.node.closing import register_closable
+from behavior_ros.node.resting_timer import RestingTimer
 from behavior_scene.node.host import SceneHost
 from behavior_tree.shown_text import reason_text
 

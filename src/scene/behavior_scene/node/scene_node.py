@@ -13,7 +13,7 @@ from typing import Any
 from rclpy.node import Node
 
 from behavior_ros import run
-from behavior_ros.closing import closables
+from behavior_ros.node.closing import closables
 from behavior_scene.node.detection_input import DetectionInput
 from behavior_scene.node.health import Health
 from behavior_scene.node.host import SceneHost

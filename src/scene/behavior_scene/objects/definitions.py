@@ -16,8 +16,8 @@ import graphlib
 from collections.abc import Mapping
 from typing import Any
 
-from behavior_ros.limits import LONGEST_NAME
-from behavior_ros.sent_text import SentTextError, read_yaml, shown
+from behavior_ros.messages.limits import LONGEST_NAME
+from behavior_ros.messages.sent_text import SentTextError, read_yaml, shown
 from behavior_scene import derived
 from behavior_scene.derived import DerivedObject
 from behavior_scene.objects.selection import DetectedObject

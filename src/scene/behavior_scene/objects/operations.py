@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from behavior_motion.object_state import ObjectState
-from behavior_ros.sent_text import SentTextError, read_yaml, shown
+from behavior_ros.messages.sent_text import SentTextError, read_yaml, shown
 from behavior_scene.derived import DerivedObject
 from behavior_scene.detections import Array
 from behavior_scene.objects.definitions import (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from behavior_ros.sent_text import shown
+from behavior_ros.messages.sent_text import shown
 from behavior_tree.shown_text import named
 
 _SHORTEST_TIME_CONSTANT = 1e-3

@@ -12,7 +12,7 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from behavior_sim.reading import WorldError
+from behavior_sim.worlds.reading import WorldError
 
 Box = tuple[float, float, float, float]
 """[m] x from, y from, x to, y to."""

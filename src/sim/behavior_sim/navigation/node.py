@@ -39,7 +39,6 @@ from behavior_ros import (
     seconds,
     to_time,
 )
-from behavior_sim.lead import Lead
 from behavior_sim.navigation import messages
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.entities import (
@@ -61,8 +60,9 @@ from behavior_sim.navigation.servers import (
 from behavior_sim.navigation.system import TIMESTEP, NavigationSystem
 from behavior_sim.navigation.tracker import TrajectoryCode
 from behavior_sim.navigation.world import UnknownName
-from behavior_sim.resources import find_navigation_world
-from behavior_sim.stepper import Stepper
+from behavior_sim.node.lead import Lead
+from behavior_sim.node.stepper import Stepper
+from behavior_sim.worlds.resources import find_navigation_world
 from behavior_tree.shown_text import reason_text
 
 SUCCESS, UNKNOWN, INVALID = 0, 101, 102

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion.planar_pose import Pose2D
-from behavior_sim.differential_drive import DifferentialDrive
+from behavior_sim.control.differential_drive import DifferentialDrive
 from behavior_sim.navigation.config import Box, NavigationConfig
 from behavior_sim.navigation.grid import Grid
 from behavior_sim.navigation.people import RADIUS, Person

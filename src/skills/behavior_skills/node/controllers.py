@@ -17,9 +17,9 @@ from behavior_ros import (
     ServerLost,
     seconds,
 )
-from behavior_ros.background import create_background_subscription
-from behavior_ros.joint_state_wire import read_joint_state
-from behavior_ros.silence import Silence
+from behavior_ros.messages.joint_state_wire import read_joint_state
+from behavior_ros.node.silence import Silence
+from behavior_ros.topics.background import create_background_subscription
 from behavior_skills.interfaces import (
     ArmStream,
     Command,

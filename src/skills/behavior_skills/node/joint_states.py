@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion import RobotModel
-from behavior_ros.joint_state_wire import WireJointState
+from behavior_ros.messages.joint_state_wire import WireJointState
 from behavior_skills.interfaces import JointState
 
 ARM, FINGERS = "arm", "fingers"

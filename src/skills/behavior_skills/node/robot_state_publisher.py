@@ -28,10 +28,10 @@ from behavior_ros import (
     declare_all,
     run,
 )
-from behavior_ros.background import create_background_subscription
-from behavior_ros.conversions import fill_transform
-from behavior_ros.joint_state_wire import read_joint_state
-from behavior_ros.rotations import Matrix
+from behavior_ros.messages.conversions import fill_transform
+from behavior_ros.messages.joint_state_wire import read_joint_state
+from behavior_ros.messages.rotations import Matrix
+from behavior_ros.topics.background import create_background_subscription
 from behavior_skills.node.joint_states import ARM, JointStates
 from behavior_skills.node.robot_file import ROBOT, robot_of
 

@@ -19,9 +19,9 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
 from behavior_ros import QOS_LATCHED, seconds
-from behavior_ros.at_work import at_work
-from behavior_ros.background import create_background_subscription
-from behavior_ros.silence import Silence
+from behavior_ros.node.at_work import at_work
+from behavior_ros.node.silence import Silence
+from behavior_ros.topics.background import create_background_subscription
 from behavior_skills.interfaces import (
     Array,
     FailureCode,

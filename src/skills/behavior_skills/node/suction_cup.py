@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from behavior_motion.robot.robot_file import SuctionSection
 from behavior_ros import seconds
-from behavior_ros.silence import Silence
+from behavior_ros.node.silence import Silence
 from behavior_skills.interfaces import Command, FailureCode, Pump, SkillFailure
 from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
 

@@ -8,7 +8,7 @@ are in ``config/nav2_nodes.yaml``.
 
 from __future__ import annotations
 
-from behavior_executor.tree_nodes import NodeContext
+from behavior_executor.node.tree_nodes import NodeContext
 from behavior_navigation.nav2.tree_nodes import controls, goals, rates
 from behavior_navigation.nav2.tree_nodes.conditions import CONDITIONS
 from behavior_navigation.nav2.tree_nodes.paths import PATH_NODES

@@ -10,8 +10,8 @@ from typing import Any
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from behavior_ros.node_parts import node_parts
-from behavior_ros.qos import QOS_REQUESTS
+from behavior_ros.node.node_parts import node_parts
+from behavior_ros.topics.qos import QOS_REQUESTS
 from behavior_tree import (
     ControlNode,
     InputPort,

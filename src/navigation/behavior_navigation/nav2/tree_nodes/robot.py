@@ -13,9 +13,9 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from behavior_ros import TransformBuffer, TransformError, create_transform_buffer, seconds
-from behavior_ros.leaf_hub import leaf_hub
-from behavior_ros.node_parts import node_parts
-from behavior_ros.rotations import rotate
+from behavior_ros.leaves.leaf_hub import leaf_hub
+from behavior_ros.messages.rotations import rotate
+from behavior_ros.node.node_parts import node_parts
 from behavior_tree import (
     DecoratorNode,
     InputPort,

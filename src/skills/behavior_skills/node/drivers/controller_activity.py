@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from behavior_ros import QOS_LATCHED
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 from behavior_skills.node.drivers.stop_topic import unheard
 

@@ -21,7 +21,7 @@ from rclpy.node import Node
 from behavior_motion import RobotModel
 from behavior_motion.robot.robot_file import DriverSection
 from behavior_packages import PackageError, packages
-from behavior_ros.interfaces import InterfaceError
+from behavior_ros.messages.interfaces import InterfaceError
 from behavior_skills.interfaces import JointState
 from behavior_tree.shown_text import named
 

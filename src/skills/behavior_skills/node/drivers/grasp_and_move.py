@@ -8,7 +8,7 @@ other ways are moves, which end where they are told and nowhere else.
 from __future__ import annotations
 
 from behavior_ros import GoalOutcome, remote_actions
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_skills.interfaces import Command, Done
 from behavior_skills.node.drivers.controller_goal import ControllerGoal
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role

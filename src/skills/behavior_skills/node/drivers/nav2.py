@@ -10,7 +10,7 @@ from typing import Any
 from behavior_msgs.action import MoveBase
 
 from behavior_ros import GoalContext, remote_actions
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 

@@ -6,7 +6,7 @@ parallel gripper controller takes.
 from __future__ import annotations
 
 from behavior_ros import remote_actions
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_skills.interfaces import Command
 from behavior_skills.node.drivers.controller_goal import ControllerGoal
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role

@@ -11,7 +11,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
 from behavior_ros import QOS_LATCHED
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_skills.interfaces import Command, Done, FailureCode, SkillFailure
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 

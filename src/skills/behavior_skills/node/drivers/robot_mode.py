@@ -13,9 +13,9 @@ from typing import Any
 from rclpy.serialization import deserialize_message
 
 from behavior_ros import QOS_SENSOR
-from behavior_ros.background import create_background_subscription
-from behavior_ros.interfaces import load_interface
-from behavior_ros.remote_action import resolve_action_name
+from behavior_ros.actions.remote_action import resolve_action_name
+from behavior_ros.messages.interfaces import load_interface
+from behavior_ros.topics.background import create_background_subscription
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 from behavior_skills.node.drivers.stop_topic import unheard
 

@@ -15,7 +15,7 @@ from typing import Any
 from std_msgs.msg import Bool, Float64
 
 from behavior_ros import QOS_LATCHED, QOS_SENSOR
-from behavior_ros.interfaces import constant_name, load_interface
+from behavior_ros.messages.interfaces import constant_name, load_interface
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 from behavior_skills.node.drivers.stop_topic import unheard
 

@@ -13,7 +13,7 @@ from sensor_msgs.msg import FluidPressure
 from std_msgs.msg import Bool, Float32, Float64
 
 from behavior_ros import QOS_SENSOR
-from behavior_ros.interfaces import load_interface
+from behavior_ros.messages.interfaces import load_interface
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trees of missions, edited by several while they tick."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The running tree as tools outside see it."""

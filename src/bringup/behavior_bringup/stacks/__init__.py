@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks: their description, processes, state, and the way to them."""

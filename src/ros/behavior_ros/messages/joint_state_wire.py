@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a serialized ``sensor_msgs/JointState``, of which 50 to 1000 come each second."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from behavior_ros.messages.wire import reading
+
+
+class WireJointState(NamedTuple):
+    """Fields of the message by their names; any of the three lists may be empty."""
+
+    stamp: int
+    """[ns]"""
+    name: tuple[str, ...]
+    position: NDArray[np.float64]
+    """[rad] or [m]"""
+    velocity: NDArray[np.float64]
+    """[rad/s] or [m/s]"""
+    effort: NDArray[np.float64]
+    """[Nm] or [N]"""
+
+
+def read_joint_state(data: bytes) -> WireJointState:
+    """The joint state of a message.
+
+    Raises:
+        ValueError: the bytes are no such message, or are cut off
+    """
+    with reading(data, "sensor_msgs/JointState") as wire:
+        stamp = wire.stamp()
+        wire.text()  # the frame: joints have none
+        names = tuple([wire.text() for _ in range(wire.count())])
+        lists = [np.array(wire.doubles(wire.count()), dtype=np.float64) for _ in range(3)]
+    return WireJointState(stamp, names, *lists)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where frames are: one protocol, two implementations."""

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joints of a world's model that are driven together, and fingers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from behavior_sim.worlds.robot import SimulatedGripper
+
+Array = NDArray[np.float64]
+
+
+class JointGroup:
+    """Servos of some joints: torque = stiffness * (ctrl - q) - damping * qd.
+
+    Args:
+        model: MuJoCo's model.
+        data: its state.
+        joints: each with an actuator of its name.
+        stiffness: of each servo.
+        damping: of each servo.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        data: Any,
+        joints: Sequence[str],
+        *,
+        stiffness: Sequence[float],
+        damping: Sequence[float],
+    ) -> None:
+        self._data = data
+        self._q = np.array([model.joint(j).qposadr[0] for j in joints])
+        self._v = np.array([model.joint(j).dofadr[0] for j in joints])
+        self._u = np.array([model.actuator(j).id for j in joints])
+        # This share of the wanted velocity, added to ctrl, makes the servo damp the error of the
+        # velocity instead.
+        self._lead = np.array(damping) / np.array(stiffness)
+
+    @property
+    def positions(self) -> Array:
+        """[rad or m]"""
+        return self._data.qpos[self._q]  # type: ignore[no-any-return]
+
+    @property
+    def velocities(self) -> Array:
+        """[rad/s or m/s]"""
+        return self._data.qvel[self._v]  # type: ignore[no-any-return]
+
+    @property
+    def efforts(self) -> Array:
+        """Of the servos [Nm or N]; the robot's own weight is compensated besides."""
+        return self._data.actuator_force[self._u]  # type: ignore[no-any-return]
+
+    def put(self, positions: Array) -> None:
+        """Have them stand somewhere at once, and stay there."""
+        self._data.qpos[self._q] = positions
+        self.command(positions, np.zeros_like(positions))
+
+    def command(self, positions: Array, velocities: Array) -> None:
+        """Setpoints of the servos [rad or m, and per second]."""
+        self._data.ctrl[self._u] = positions + self._lead * velocities
+
+
+class Fingers:
+    """Fingers that move together, with one drive on the gap between them."""
+
+    def __init__(self, model: Any, data: Any, gripper: SimulatedGripper) -> None:
+        self._model, self._data = model, data
+        self.config = gripper
+        self._q = np.array([model.joint(j).qposadr[0] for j in gripper.joints], dtype=int)
+        self._v = np.array([model.joint(j).dofadr[0] for j in gripper.joints], dtype=int)
+        self._share = np.array(gripper.share)
+        self._offset = float(self._share @ np.array(gripper.zero))
+        self._u = int(model.actuator(gripper.name).id)
+        self.bodies = [int(model.body(finger).id) for finger in gripper.fingers]
+        """What must all touch an object for it to be held."""
+
+    @property
+    def positions(self) -> Array:
+        """Of the joints [m or rad]."""
+        return self._data.qpos[self._q]  # type: ignore[no-any-return]
+
+    @property
+    def velocities(self) -> Array:
+        """Of the joints [m/s or rad/s]."""
+        return self._data.qvel[self._v]  # type: ignore[no-any-return]
+
+    @property
+    def gap(self) -> float:
+        """Between the fingers [m]."""
+        return float(self._share @ self.positions) - self._offset
+
+    @property
+    def gap_velocity(self) -> float:
+        """Positive when opening [m/s]."""
+        return float(self._share @ self.velocities)
+
+    @property
+    def force(self) -> float:
+        """Of the drive, positive when opening [N]."""
+        return float(self._data.actuator_force[self._u])
+
+    def put(self, gap: float) -> None:
+        """Have them stand at a gap [m] at once."""
+        config = self.config
+        self._data.qpos[self._q] = np.array(config.zero) + gap * np.array(config.scale)
+        self.command(gap, config.force)
+
+    def command(self, gap: float, force: float) -> None:
+        """Setpoint of the drive [m] and the most it may exert [N]."""
+        self._data.ctrl[self._u] = gap + self._offset
+        self._model.actuator_forcerange[self._u] = (-force, force)
