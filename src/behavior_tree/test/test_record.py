@@ -14,7 +14,7 @@ from test_restore_random import World
 
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
 from behavior_tree.editing import TreeEditor
-from behavior_tree.kernel.record import RecordBatch
+from behavior_tree.kernel.record import RecordBatch, TickRecord, outcomes
 
 RUNNING, SUCCESS = NodeStatus.RUNNING, NodeStatus.SUCCESS
 
@@ -307,6 +307,28 @@ def test_nodes_that_are_skipped_or_wait_count_as_ticked_and_halted_ones_do_not()
     assert [node.uid() for node in tree.ticked_nodes()] == [1, 2, 3, 4]
     tree.tick_exactly_once()
     assert [node.uid() for node in tree.ticked_nodes()] == [1, 2, 3]
+
+
+def test_what_nodes_came_to_does_not_depend_on_where_a_record_is_cut() -> None:
+    factory = BehaviorTreeFactory()
+    factory.register_simple_stateful_action("Move", lambda node: RUNNING, lambda node: RUNNING)
+    body = """<ReactiveFallback>
+      <Sequence><AlwaysSuccess _skipIf="true"/><AlwaysSuccess/><AlwaysFailure/></Sequence>
+      <Sequence><Sequence><Move/></Sequence></Sequence>
+    </ReactiveFallback>"""
+    tree = tree_of(body, factory)
+    record = tree.runtime.record = TickRecord()
+    tree.tick_exactly_once()
+    record.clear()
+    tree.tick_exactly_once()
+    items = list(record)
+    failed = NodeStatus.FAILURE
+    expected = [RUNNING, failed, NodeStatus.IDLE, SUCCESS, failed, RUNNING, RUNNING, RUNNING]
+    for cut in range(0, len(items), 4):
+        parts = (items[:cut], items[cut:])
+        results, ticked = outcomes([RecordBatch(part, [], 0, 0) for part in parts])
+        assert [results[node] for node in tree.nodes()] == expected, cut
+        assert ticked == set(tree.nodes())
 
 
 def test_each_entry_has_a_time_between_those_of_its_neighbours() -> None:

@@ -2,14 +2,16 @@
 """Nodes that only wait for a running child below them are not ticked one by one: nobody sees it."""
 
 import random
+from itertools import repeat
 
 import pytest
 
-from behavior_tree import BehaviorTreeFactory, NodeExecutionError, NodeStatus
+from behavior_tree import BehaviorTreeFactory, NodeExecutionError, NodeStatus, StatefulActionNode
 from behavior_tree.editing import TreeEditor
+from behavior_tree.kernel.saving import restore_tree, save_tree
 
 RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE
-IDLE = NodeStatus.IDLE
+IDLE, SKIPPED = NodeStatus.IDLE, NodeStatus.SKIPPED
 WRAPPERS = (
     "<Sequence>{0}</Sequence>",
     "<Sequence><AlwaysSuccess/>{0}<AlwaysSuccess/></Sequence>",
@@ -20,6 +22,8 @@ WRAPPERS = (
     '<RetryUntilSuccessful num_attempts="2">{0}</RetryUntilSuccessful>',
     "<ReactiveSequence><AlwaysSuccess/>{0}</ReactiveSequence>",
     '<SubTree ID="Inner"/>',
+    "<Sequence>{0}<Breaks/></Sequence>",
+    "<Fallback>{0}<Breaks/></Fallback>",
 )
 
 
@@ -32,6 +36,7 @@ def nested(wrappers, leaf):
 def tree_of(body, act):
     factory = BehaviorTreeFactory()
     factory.register_simple_stateful_action("Act", act, act)
+    factory.register_simple_action("Breaks", lambda node: 1 / 0)
     text = (
         f'<root BTCPP_format="4"><BehaviorTree ID="Main">{body}</BehaviorTree>'
         '<BehaviorTree ID="Inner"><Sequence><Act/><Act/></Sequence></BehaviorTree></root>'
@@ -55,13 +60,13 @@ def history(body, results, halt_at, hooked):
     tree = tree_of(body, act)
     if hooked:
         for node in tree.nodes():
-            node.set_post_tick(lambda node, status: NodeStatus.SKIPPED)
+            node.set_post_tick(lambda node, status: SKIPPED)
     tree.subscribe_status_change(lambda *change: seen.append((change[0].uid(), *change[1:])))
-    for _ in range(12):
+    for _ in range(15):
         try:
             seen.append(tree.tick_exactly_once())
         except NodeExecutionError as error:
-            return [*seen, str(error)]
+            seen.append(str(error))
         seen.append([node.status for node in tree.nodes()])
     return seen
 
@@ -70,7 +75,7 @@ def history(body, results, halt_at, hooked):
 def test_nobody_sees_that_nodes_were_passed_over(seed):
     dice = random.Random(seed)
     body = nested(dice.choices(WRAPPERS, k=dice.randint(1, 6)), "<Act/>")
-    results = dice.choices((RUNNING, RUNNING, SUCCESS, FAILURE), k=100)
+    results = dice.choices((RUNNING, RUNNING, RUNNING, SUCCESS, FAILURE, SKIPPED), k=100)
     halt_at = dice.choice((-1, dice.randint(1, 6)))
     told = history(body, results, halt_at, hooked=False)
     assert told == history(body, results, halt_at, hooked=True), body
@@ -133,3 +138,34 @@ def test_nodes_that_wait_count_as_ticked():
         tree.tick_exactly_once()
     ticked = set(tree.ticked_nodes())
     assert ticked == {node for node in tree.nodes() if node.status is RUNNING}
+
+
+def test_a_state_that_waits_for_another_child_is_restored():
+    log = []
+    gives = {"first": iter((RUNNING, SKIPPED, RUNNING)), "second": repeat(RUNNING)}
+
+    class GoesOn(StatefulActionNode):
+        def on_start(self):
+            return self.on_running()
+
+        def on_running(self):
+            log.append(self.name)
+            return next(gives[self.name])
+
+        def save_state(self):
+            return {}
+
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(GoesOn, "GoesOn")
+    body = '<Sequence><GoesOn name="first"/><GoesOn name="second"/></Sequence>'
+    tree = factory.create_tree_from_text(
+        f'<root BTCPP_format="4"><BehaviorTree ID="Main">{body}</BehaviorTree></root>'
+    )
+    for _ in range(2):
+        tree.tick_exactly_once()
+    saved = save_tree(tree)
+    tree.halt_tree()
+    tree.tick_exactly_once()
+    restore_tree(tree, saved)
+    tree.tick_exactly_once()
+    assert log == ["first", "first", "second", "first", "second"]

@@ -32,7 +32,7 @@ from behavior_tree import (
     TreeNode,
 )
 from behavior_tree.kernel.failure import LONGEST_REASON, bounded
-from behavior_tree.kernel.record import RecordBatch
+from behavior_tree.kernel.record import RecordBatch, outcomes
 from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.monitoring.tree_records import TreeRecords
 from behavior_tree.monitoring.uid_document import UidDocument
@@ -157,9 +157,7 @@ class TreeRun:
         status if it was only halted or reset; and whether it was ticked.
         """
         if self._changes is None:
-            results, ticked = self._results(), self._ticked()
-            # One that only went on because a child did has written nothing.
-            results |= dict.fromkeys(ticked - results.keys(), NodeStatus.RUNNING)
+            results, ticked = outcomes(self._last)
             self._changes = {
                 node.uid(): (status, node in ticked) for node, status in results.items()
             }
@@ -167,11 +165,8 @@ class TreeRun:
 
     def ticked_nodes(self) -> list[TreeNode]:
         """Nodes that the last tick ticked, in the order of the tree."""
-        ticked = self._ticked()
+        _, ticked = outcomes(self._last)
         return [node for node in self.tree.nodes() if node in ticked]
-
-    def _ticked(self) -> set[TreeNode]:
-        return set().union(*(batch.ticked() for batch in self._last))
 
     @property
     def waits_for_operator(self) -> bool:
@@ -296,16 +291,9 @@ class TreeRun:
             if after is not NodeStatus.IDLE and PHASE_KEY in self._blackboard:
                 self._blackboard.set(PHASE_KEY, "")
 
-    def _results(self) -> dict[TreeNode, NodeStatus]:
-        """What every node in the record of the last tick came to."""
-        results: dict[TreeNode, NodeStatus] = {}
-        for batch in self._last:
-            results |= batch.results()
-        return results
-
     def _watch_servers(self, reasons: list[tuple[TreeNode, str]]) -> None:
         """Notice lost servers, and those that came back."""
-        results = self._results()
+        results, _ = outcomes(self._last)
         lost = {
             node: text
             for node, text in reasons

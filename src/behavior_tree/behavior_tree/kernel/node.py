@@ -155,6 +155,7 @@ class TreeNode(PyTreesProtocol):
 
     def restore_state(self, state: Any) -> None:
         """Take up what `save_state` returned; the node becomes RUNNING if it was."""
+        self._waits = None
         for name in self.restorable:
             if name in state:
                 setattr(self, name, state[name])

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, repeat
-from operator import is_, is_not, or_
+from operator import is_not, or_
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from behavior_tree.basic_types import NodeStatus
@@ -183,25 +183,50 @@ class RecordBatch:
         """The nodes that were ticked: those whose tick is recorded, and those above them, since a
         node that goes on because a child goes on adds nothing.
         """
-        ends = map(is_not, self.new, repeat(IDLE))
-        stays = map(is_, self.previous, repeat(IDLE))
-        found = set(compress(self.nodes, map(or_, ends, stays)))
-        new = found
-        while new:
-            new = {node._up for node in new if node._up is not None} - found
-            found |= new
-        return found
+        entries = self._entries()
+        found = {node for node, old, new in entries if new is not IDLE or old is IDLE}
+        return found | _above(found)
 
-    def results(self) -> dict[TreeNode, NodeStatus]:
-        """What each node with an entry came to: the last status that is not IDLE, since a parent
-        resets its children after they have ended; IDLE if it was halted, or only reset.
-        """
-        ends = map(is_not, self.new, repeat(IDLE))
-        halted = map(is_, self.previous, repeat(RUNNING))
-        kept = list(map(or_, ends, halted))
-        results = dict.fromkeys(self.nodes, IDLE)
-        results.update(zip(compress(self.nodes, kept), compress(self.new, kept), strict=True))
-        return results
+    def _entries(self) -> Iterator[tuple[TreeNode, NodeStatus, NodeStatus]]:
+        return zip(self.nodes, self.previous, self.new, strict=True)
+
+
+def outcomes(
+    batches: Iterable[RecordBatch],
+) -> tuple[dict[TreeNode, NodeStatus], set[TreeNode]]:
+    """What each node came to, and which nodes were ticked, in all these parts of a record.
+
+    A node's result is its last status that is not IDLE, since a parent resets its children after
+    they have ended; IDLE if it was halted, or only reset; RUNNING if it only went on because a
+    child did.
+    """
+    results: dict[TreeNode, NodeStatus] = {}
+    ticked: set[TreeNode] = set()
+    for batch in batches:
+        for node, before, after in batch._entries():
+            if after is not IDLE:
+                results[node] = after
+                ticked.add(node)
+            elif before is IDLE:  # skipped
+                results.setdefault(node, IDLE)
+                ticked.add(node)
+            elif before is RUNNING or node not in results:
+                results[node] = IDLE
+    for node in _above(ticked):
+        ticked.add(node)
+        results.setdefault(node, RUNNING)
+    return results, ticked
+
+
+def _above(nodes: set[TreeNode]) -> set[TreeNode]:
+    """All nodes above these, apart from themselves."""
+    above: set[TreeNode] = set()
+    for node in nodes:
+        up = node._up
+        while up is not None and up not in nodes and up not in above:
+            above.add(up)
+            up = up._up
+    return above
 
 
 class ChangeReader(Protocol):

@@ -11,7 +11,6 @@ from dataclasses import replace
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.errors import FailureReason
-from behavior_tree.kernel.leaf import LeafNode
 from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.kernel.node import (
     FAILURE,
@@ -246,11 +245,13 @@ class Tree:
         node = self._root
         if node.status is not RUNNING:
             return ""
-        while not isinstance(node, LeafNode):
-            running = next((child for child in node.children if child.status is RUNNING), None)
-            if running is None:
+        while node.has_nodes:
+            for child in node.children:
+                if child.status is RUNNING:
+                    node = child
+                    break
+            else:
                 break
-            node = running
         return node.full_path()
 
     def failure_reason(self) -> FailureReason | None:

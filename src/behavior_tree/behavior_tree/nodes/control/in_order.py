@@ -56,21 +56,20 @@ class InOrder(ControlNode):
                 return RUNNING
         children, goes_on = self.children, self._goes_on
         index = self._index if given is None else children.index(self._waits)  # type: ignore[arg-type]
-        count = len(children)
         try:
-            while index < count:
-                child = children[index]
+            for child in children[index:] if index else children:
                 if given is None:
                     run = child._run
                     status = run(child)
                 else:
                     status, given = given, None
                 if status is goes_on:
-                    index = self._index = index + 1
+                    index += 1
                 elif status is RUNNING:
+                    self._come_to(index)
                     return self._wait_for(child)
                 elif status is SKIPPED:
-                    index = self._index = index + 1
+                    index += 1
                     self._skipped += 1
                 elif status is IDLE:
                     raise self._bad_child()
@@ -78,12 +77,14 @@ class InOrder(ControlNode):
                     break
             else:
                 status = goes_on
-            if self._skipped or not count or not stores or self.status is not RUNNING:
+            if self._skipped or not children or not stores or self.status is not RUNNING:
                 status = self._all_passed() if status is goes_on else self._ended_by(status)
                 return self._store(before, status) if stores else status
         except NodeExecutionError:
+            self._come_to(index)
             raise
         except Exception as error:
+            self._come_to(index)
             raise self._execution_error(error) from error
         # What mostly happens: all that were ticked have ended, and this node has, too.
         self._index = 0
@@ -101,6 +102,12 @@ class InOrder(ControlNode):
         if status is FAILURE and self._up is not None:
             self._up._failed_child = self
         return status
+
+    def _come_to(self, index: int) -> None:
+        """The child at which the next tick goes on; the first if a leaf has halted the tree."""
+        self._waits = None
+        if self.status is RUNNING:
+            self._index = index
 
     def _make_end(self) -> tuple[Any, ...]:
         """What the end of a run adds to the record in which all children have passed: they are

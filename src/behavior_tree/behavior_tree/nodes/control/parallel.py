@@ -122,7 +122,8 @@ class Parallel(_Concurrent):
                 elif index > 0:
                     continue  # nothing has changed since the last look at the counts
                 if self._successes >= need or (
-                    success_count < 0
+                    skipped
+                    and success_count < 0
                     and self._successes + skipped >= need
                     and (skipped < count or self._rt.quirks.parallel_all_skipped_succeeds)
                 ):
@@ -140,7 +141,8 @@ class Parallel(_Concurrent):
         except Exception as error:
             raise self._execution_error(error) from error
         if status is RUNNING:
-            self._start()  # again, if a leaf has halted the tree
+            if self.status is not RUNNING:  # a leaf has halted the tree
+                self._start()
             return status
         return self._store(before, status) if stores else status
 

@@ -50,7 +50,8 @@ class _Reactive(ControlNode):
                     for other in children:
                         if other is not child and other.status is not IDLE:
                             self._reset(other)
-                    self._start()  # again, if a leaf has halted the tree
+                    if self.status is not RUNNING:  # a leaf has halted the tree
+                        self._start()
                     return RUNNING
                 elif status is IDLE:
                     raise self._bad_child()

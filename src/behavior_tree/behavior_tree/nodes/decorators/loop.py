@@ -79,7 +79,7 @@ class Loop(SelfResettingDecorator):
             if before is IDLE:
                 self._begin()
             if self._child_runs or self._next_item():
-                if before is IDLE or not self._typed:
+                if before is not RUNNING and (before is IDLE or not self._typed):
                     self._start()
                 child = self._child
                 run = child._run
@@ -95,7 +95,8 @@ class Loop(SelfResettingDecorator):
         except Exception as error:
             raise self._execution_error(error) from error
         if status is RUNNING:
-            self._start()  # again, if a leaf has halted the tree
+            if self.status is not RUNNING:  # a leaf has halted the tree
+                self._start()
             return status
         return self._store(before, status) if stores else status
 
