@@ -75,12 +75,16 @@ def new_context(namespace: str = "") -> Context:
 class StackClient(Closing):
     """Talks to a running stack; use it as a context manager."""
 
-    def __init__(self, namespace: str = "", *, name: str = "behavior_command") -> None:
+    def __init__(
+        self, namespace: str = "", *, name: str = "behavior_command", truth: bool = True
+    ) -> None:
         """Join the ROS domain of the environment.
 
         Args:
             namespace: of a robot; empty: none.
             name: of the node; another one for a client that works beside others of this process.
+            truth: whether it hears what the simulation says, which is told only where somebody
+                does; else simulated time is that of the scene.
         """
         self._context = new_context(namespace)
         self._node = Node(f"{name}_{os.getpid()}", context=self._context)
@@ -98,6 +102,7 @@ class StackClient(Closing):
         self._feedback: dict[str, MissionFeedback] = {}
         self.on_truth: Callable[[], None] = lambda: None
         """Called after every new truth."""
+        self._hears_truth = truth
         self._subscribe()
 
     def close(self) -> None:
@@ -122,6 +127,11 @@ class StackClient(Closing):
     def scene_time(self) -> float:
         """[s] stamp of that."""
         return self._scene.time
+
+    @property
+    def time(self) -> float:
+        """[s] of node time that is known to have come; -1: none."""
+        return self.truth_time if self._hears_truth else self.scene_time
 
     @property
     def scene_message(self) -> SceneObjectArray | None:
@@ -157,7 +167,7 @@ class StackClient(Closing):
 
         Args:
             condition: what is waited for.
-            now: simulated time [s]; None: that of the truth.
+            now: simulated time [s]; None: `time`.
             limit: [s] simulated.
 
         Returns:
@@ -166,7 +176,7 @@ class StackClient(Closing):
         Raises:
             BringupError: simulated time stands still.
         """
-        clock = now or (lambda: self.truth_time)
+        clock = now or (lambda: self.time)
         begin = last = clock()
         moved = time.monotonic()
         while not condition():
@@ -428,7 +438,7 @@ class StackClient(Closing):
         if ready.objects is not None and not self.scene:
             missing.append(f"objects on {ready.objects}")
         # Before the truth is heard a job would be judged by an empty world.
-        if self.truth_time < 0.0 and self._node.count_publishers(_TRUTH):
+        if self._hears_truth and self.truth_time < 0.0 and self._node.count_publishers(_TRUTH):
             missing.append(f"objects on {_TRUTH}")
         return missing
 
@@ -441,9 +451,10 @@ class StackClient(Closing):
             SceneObjectArray, "scene/objects", self._scene.take, QOS_LATCHED, raw=True
         )
         node.create_subscription(Metrics, "behavior/metrics", self._take_metrics, QOS_EVENT_LOG)
-        node.create_subscription(
-            SceneObjectArray, _TRUTH, self._take_truth, QoSProfile(depth=1), raw=True
-        )
+        if self._hears_truth:
+            node.create_subscription(
+                SceneObjectArray, _TRUTH, self._take_truth, QoSProfile(depth=1), raw=True
+            )
 
     def _take_metrics(self, message: Metrics) -> None:
         self.metrics[message.component] = message

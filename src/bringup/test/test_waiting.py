@@ -31,7 +31,7 @@ class SlowMachine:
         self.client: Any = object.__new__(StackClient)
         self.client._executor = SimpleNamespace(spin_once=self._spin)
         self.client._feedback = {}
-        self.client.truth_time = -1.0
+        self.client._hears_truth, self.client.truth_time = True, -1.0
         clock = SimpleNamespace(monotonic=lambda: self.wall)
         monkeypatch.setattr(client_module, "time", clock)
         monkeypatch.setattr(following, "time", clock)
@@ -120,3 +120,14 @@ def test_a_world_that_nobody_heard_of_is_not_waited_for(
     job: Any = SimpleNamespace(name="stack_blocks", time_limit=9.0, parameters={})
     assert trial_run.run_trial(client, job, trial, check=lambda: None) is ending
     assert calls == settled
+
+
+def test_without_the_truth_simulated_time_is_that_of_the_scene(
+    slow: SlowMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever follows a preview needs no truth, which costs the simulation 1 ms each time."""
+    scene = SimpleNamespace(time=3.0)
+    slow.client._hears_truth, slow.client._scene = False, scene
+    slow.events = [lambda k=k: setattr(scene, "time", 3.0 + 0.5 * k) for k in range(1, 9)]
+    assert slow.client.wait_simulated(lambda: slow.client.time >= 5.0)
+    assert scene.time == 5.0

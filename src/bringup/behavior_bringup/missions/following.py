@@ -67,14 +67,14 @@ def follow(
         on_feedback: given each new feedback of the mission.
         timeout: [s] of wall time.
         simulated_limit: [s] of node time.
-        now: simulated time [s]; None: that of the truth, if there is one.
+        now: simulated time [s]; None: the client's.
 
     Raises:
         TookTooLong: it takes too long; it is cancelled then.
         BringupError: the executor is silent, or `check` raises.
     """
     begin = shown = checked = time.monotonic()
-    silence = Silence(now or (lambda: client.truth_time), SILENCE, standstill=_STANDSTILL)
+    silence = Silence(now or (lambda: client.time), SILENCE, standstill=_STANDSTILL)
     last: MissionFeedback | None = None
     while not client.finished(action_id):
         client.work()

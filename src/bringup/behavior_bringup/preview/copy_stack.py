@@ -21,6 +21,9 @@ from behavior_bringup.stacks.state import StackState
 
 _PATIENCE = 400.0
 """[s] The machine has the real stack to run, too; a process that ends is noticed at once."""
+COMPUTED = 0.25
+"""Part of the time that programs compute in the copy, which goes by there. An execution that is
+approved does the previewed motions instead of planning, and no copy runs beside it."""
 _OWN = ("journal", "tree_nodes", "console_address", "memory")
 """Arguments that name files of one stack."""
 _RECORDED = "recording"
@@ -44,9 +47,9 @@ class CopyStack:
     world: str
     """Of the stack that it runs."""
     arguments: Mapping[str, Scalar]
-    busy_speed: float = 1.0
-    """Times real time at most while one of its programs computes: that of the original. So that
-    takes as much of the copy's time as of the original's."""
+    busy_speed: float = COMPUTED
+    """Times real time at most while one of its programs computes: `COMPUTED` of the original's
+    speed."""
 
     @property
     def stack(self) -> Stack:
@@ -157,7 +160,9 @@ def copy_of(original: Stack, state: StackState, world: str = "") -> CopyStack:
         wanted.pop("world", None)
     known = description.arguments.keys() - set(_OWN)
     arguments = {key: wanted[key] for key in wanted if key in known}
-    return CopyStack(original, world, arguments, float(state.arguments.get("speed", 1.0)))
+    return CopyStack(
+        original, world, arguments, COMPUTED * float(state.arguments.get("speed", 1.0))
+    )
 
 
 def _simulates(description: StackDescription) -> bool:

@@ -29,7 +29,7 @@ _HEARD = 0.5
 def shown_path(stack: Stack, preview: Preview, namespace: str = "") -> Iterator[None]:
     """The path is shown meanwhile, while a person decides and while the mission runs."""
     enter(stack.name, EXECUTOR)
-    with StackClient(namespace, name="behavior_preview") as client:
+    with StackClient(namespace, name="behavior_preview", truth=False) as client:
         publish = client.announce(MarkerArray, TOPIC, QOS_LATCHED)
 
         def show(places: NDArray[np.float64]) -> None:

@@ -71,7 +71,7 @@ def handed_over(stack: Stack, file: Path | None, namespace: str = "") -> Iterato
     """The skills do the motions of a file meanwhile, wherever nothing has changed."""
     enter(stack.name, EXECUTOR)
     choices = Choices()
-    with StackClient(namespace, name="behavior_approval") as client:
+    with StackClient(namespace, name="behavior_approval", truth=False) as client:
         client.listen(String, CHOICES, choices.take, QOS_REQUESTS)
         publish = client.announce(String, PREVIEWED, QOS_LATCHED)
         text = file.read_text(encoding="utf-8") if file and file.exists() else ""

@@ -86,7 +86,7 @@ def rehearse(
     if state is None:
         raise BringupError(f"The copy went down; its logs are in {copy.stack.folder}")
     enter_domain(state.domain)
-    with StackClient() as client:
+    with StackClient(truth=False) as client:
         observer = Observer(client)
         setter = CopySetter(client, observer)
         check = copy.stack.watch().check
@@ -95,7 +95,7 @@ def rehearse(
             _end_what_runs(client)
             notes = setter.set(rehearsal.live, rehearsal.world, str(copy.start_state))
             watch.lap("set")
-            begun, planned = client.truth_time, PlannedMotions(client)
+            begun, planned = client.time, PlannedMotions(client)
             ending = _followed(client, rehearsal, display, check)
             watch.lap("run")
             rest(client)
@@ -112,8 +112,8 @@ def rest(client: StackClient) -> None:
     Raises:
         BringupError: simulated time stands still.
     """
-    until = client.truth_time + REST
-    client.wait_simulated(lambda: client.truth_time >= until)
+    until = client.time + REST
+    client.wait_simulated(lambda: client.time >= until)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from behavior_msgs.msg import MissionAction
@@ -88,13 +89,16 @@ def preview_mission(
     if state is None:
         raise UsageError("Only a stack that 'behavior up' has started can be previewed on")
     copy = copy_of(stack, state, options.world)
-    _refuse_wrong(stack, order, options.namespace)
-    if options.fresh or not copy.is_warm:
-        say(f"Bringing up a copy of the stack '{stack.name}', which stays until that goes down ...")
-    with copy.reserved():
-        copy.bring_up(fresh=options.fresh)
-        watch.lap("start")
-        live = observed(stack, options.namespace)
+    with ExitStack() as reserved:
+        with StackClient(options.namespace, truth=False) as client:
+            observer = Observer(client)  # which the stack finds while the request is looked at
+            _refuse_wrong(stack, order, options.namespace)
+            if options.fresh or not copy.is_warm:
+                say(f"Bringing up a copy of '{stack.name}', which stays until that goes down ...")
+            reserved.enter_context(copy.reserved())
+            copy.bring_up(fresh=options.fresh)
+            watch.lap("start")
+            live = observer.state()
         world = world_of(copy, live)
         world.state.save(copy.start_state)
         rehearsal = Rehearsal(copy=copy, live=live, world=world, order=order, limit=options.limit)
@@ -130,7 +134,7 @@ def observed(stack: Stack, namespace: str = "") -> LiveState:
         BringupError: it is not up, or tells nothing.
     """
     enter(stack.name, EXECUTOR)
-    with StackClient(namespace) as client:
+    with StackClient(namespace, truth=False) as client:
         return Observer(client).state()
 
 

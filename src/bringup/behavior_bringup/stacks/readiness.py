@@ -11,7 +11,8 @@ from behavior_bringup.client import StackClient
 from behavior_bringup.errors import BringupError
 from behavior_bringup.stacks.description import Readiness
 
-_CHECK_PERIOD = 0.5
+_LOOK = 0.05
+"""[s] between two looks at what is there."""
 
 
 def wait_ready(client: StackClient, ready: Readiness, check: Callable[[], None]) -> None:
@@ -37,4 +38,4 @@ def wait_ready(client: StackClient, ready: Readiness, check: Callable[[], None])
             raise BringupError(
                 f"The stack is not ready after {ready.timeout:g} s: {', '.join(missing)} missing"
             )
-        client.work(_CHECK_PERIOD / 2)
+        client.work(_LOOK)

@@ -20,6 +20,8 @@ _INNER = 0.6
 _NEAR = 0.01
 """[m] What is hit so little before a point is the thing itself, or touches it."""
 _SPOTS = np.array([[0, 0], [1, 1], [1, -1], [-1, 1], [-1, -1]]) * _INNER
+_FACES = np.stack([np.insert(_SPOTS, axis, 0.0, axis=1) for axis in range(3)])
+"""Points on the face across each axis, as parts of half the size (3, 5, 3)."""
 
 
 class Visibility:
@@ -33,52 +35,41 @@ class Visibility:
         self._world = world
         cameras = world.config.cameras.values()
         self._eyes = [np.array(c.position, float) for c in cameras if c.parent == "world"]
-        self._half = {
-            name: np.array(extents(obj.shape, obj.size)) / 2
-            for name, obj in world.visible_objects.items()
-        }
+        things = world.visible_objects
+        self._names = list(things)
+        self._half = np.array([extents(obj.shape, obj.size) for obj in things.values()]) / 2.0
+        """(n, 3) [m]."""
         # The robot counts by its hulls.
         self._groups = np.ones(6, np.uint8)
         self._groups[GROUP_VISUAL] = 0
 
     def parts(self) -> dict[str, float]:
         """Part of each thing that the camera that sees most of it sees, 0..1; no cameras: all."""
-        names = list(self._half)
+        names = self._names
         if not self._eyes or not names:
             return dict.fromkeys(names, 1.0)
-        seen = [self._from(eye) for eye in self._eyes]
-        return {name: max(parts[name] for parts in seen) for name in names}
+        seen = np.max([self._from(eye) for eye in self._eyes], axis=0)
+        return dict(zip(names, seen.tolist(), strict=True))
 
-    def _from(self, eye: NDArray[np.float64]) -> dict[str, float]:
-        spots = {name: self._spots(name, eye) for name in self._half}
-        free = self._free(eye, np.concatenate([points for points, _ in spots.values()]))
-        parts, start = {}, 0
-        for name, (points, weights) in spots.items():
-            parts[name] = float(weights @ free[start : start + len(points)] / weights.sum())
-            start += len(points)
-        return parts
-
-    def _spots(
-        self, name: str, eye: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Points (n, 3) on the faces that look towards the eye [m], and what each counts (n,)."""
-        pose, half = self._world.visible_pose(name), self._half[name]
-        to_eye = pose[:3, :3].T @ (eye - pose[:3, 3])
-        points, weights = [], []
-        for axis in range(3):
-            if abs(to_eye[axis]) <= half[axis]:
-                continue  # neither this face nor the one across looks there
-            face = np.zeros((len(_SPOTS), 3))
-            others = [k for k in range(3) if k != axis]
-            face[:, axis] = np.copysign(half[axis], to_eye[axis])
-            face[:, others] = _SPOTS * half[others]
-            area = float(np.prod(half[others]) * (abs(to_eye[axis]) - half[axis]))
-            points.append(face)
-            weights.append(np.full(len(face), area))
-        if not points:  # the lens is in the thing
-            return pose[None, :3, 3], np.ones(1)
-        local = np.concatenate(points)
-        return local @ pose[:3, :3].T + pose[:3, 3], np.concatenate(weights)
+    def _from(self, eye: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Part of each thing that is seen from there, (n,)."""
+        poses, half = np.array([self._world.visible_pose(name) for name in self._names]), self._half
+        turns, centres = poses[:, :3, :3], poses[:, :3, 3]
+        to_eye = np.einsum("nji,nj->ni", turns, eye - centres)
+        before = np.abs(to_eye) - half
+        # Of the others neither this face nor the one across looks there.
+        rows, axes = np.nonzero(before > 0.0)
+        areas = half.prod(axis=1)[rows] / half[rows, axes] * before[rows, axes]
+        faces = _FACES[axes] * half[rows, None]
+        faces[np.arange(len(axes)), :, axes] = np.copysign(half, to_eye)[rows, axes, None]
+        spots = faces @ np.swapaxes(turns[rows], 1, 2) + centres[rows, None]
+        inside = np.setdiff1d(np.arange(len(half)), rows)  # the lens is in the thing
+        free = self._free(eye, np.concatenate([spots.reshape(-1, 3), centres[inside]]))
+        of_faces = free[: spots[..., 0].size].reshape(spots.shape[:2]).mean(axis=1)
+        seen = np.bincount(rows, weights=areas * of_faces, minlength=len(half))
+        all_of_it = np.bincount(rows, weights=areas, minlength=len(half))
+        seen[inside], all_of_it[inside] = free[spots[..., 0].size :], 1.0
+        return np.asarray(seen / all_of_it)
 
     def _free(self, eye: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
         """1 for each point (n, 3) that nothing stands before, else 0."""

@@ -434,7 +434,7 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._detections_publisher.publish(
                 self._detections_message.fill(frame, simulation.detector.config)
             )
-        if due["objects"](steps):
+        if due["objects"](steps) and self._objects_publisher.get_subscription_count():
             self._objects_publisher.publish(self._objects_message.fill(simulation, nanoseconds))
         if due["feedback"](steps):
             self._publish_feedback(nanoseconds)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The physical world: robot, objects, contacts. No ROS, no controllers, one thread at a time."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -324,9 +325,10 @@ class World:
             return [self.cup.held] if self.cup.held else []
         if not self.data.ncon:
             return []
+        touching = self._all_touching()
         held = []
-        for name in self.config.objects:
-            bodies = self.touching(name)
+        for name, body in self._object_body.items():
+            bodies = touching.get(body, set())
             if self._ground not in bodies and self._holding(bodies) is not None:
                 held.append(name)
         return held
@@ -487,6 +489,14 @@ class World:
         apart = np.array([column, row]) * max(_APART, 1.5 * max(config.extents))
         x, y = np.array(self.config.outside) + apart
         return pose_of([x, y, self.config.ground + config.extents[2] / 2])
+
+    def _all_touching(self) -> dict[int, set[int]]:
+        """What each body touches that touches anything."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for first, second in self.model.geom_bodyid[self.data.contact.geom].tolist():
+            found[first].add(second)
+            found[second].add(first)
+        return found
 
     def _contacts(self, body: int) -> Iterator[tuple[int, float]]:
         """Bodies that touch `body`, with the depth [m]."""
