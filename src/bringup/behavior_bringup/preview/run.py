@@ -90,7 +90,7 @@ def preview_mission(
         raise UsageError("Only a stack that 'behavior up' has started can be previewed on")
     copy = copy_of(stack, state, options.world)
     with ExitStack() as reserved:
-        with StackClient(options.namespace, truth=False) as client:
+        with StackClient(options.namespace, name="behavior_preview", truth=False) as client:
             observer = Observer(client)  # which the stack finds while the request is looked at
             _refuse_wrong(stack, order, options.namespace)
             if options.fresh or not copy.is_warm:

@@ -9,7 +9,7 @@ from bisect import bisect_right
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
+from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
 
 Array = NDArray[np.float64]
 
@@ -41,8 +41,7 @@ class JointSpline:
         elif accelerations is None:
             spline = CubicHermiteSpline(times, positions, velocities)
         else:
-            derivatives = np.stack([positions, velocities, accelerations], axis=1)
-            spline = PPoly.from_bernstein_basis(BPoly.from_derivatives(times, derivatives))
+            spline = _quintic(times, positions, velocities, accelerations)
         self._spline = spline
         self._velocity = spline.derivative()
         self._knots = times.tolist()
@@ -73,3 +72,17 @@ class JointSpline:
         positions = self._spline(times)
         speeds = np.abs(self._velocity(times))
         return positions.min(axis=0), positions.max(axis=0), speeds.max(axis=0)
+
+
+def _quintic(times: Array, positions: Array, velocities: Array, accelerations: Array) -> PPoly:
+    """The polynomials of degree 5 from each point to the next, all at once."""
+    step = np.diff(times)[:, None]
+    start, speed, bend = positions[:-1], velocities[:-1], 0.5 * accelerations[:-1]
+    # What is missing at each segment's end, as if each had the duration 1.
+    way = positions[1:] - (start + step * (speed + step * bend))
+    faster = step * (velocities[1:] - (speed + 2.0 * step * bend))
+    more = 0.5 * step**2 * np.diff(accelerations, axis=0)
+    highest = (6.0 * way - 3.0 * faster + more) / step**5
+    fourth = (-15.0 * way + 7.0 * faster - 2.0 * more) / step**4
+    third = (10.0 * way - 4.0 * faster + more) / step**3
+    return PPoly(np.stack([highest, fourth, third, bend, speed, start]), times)
