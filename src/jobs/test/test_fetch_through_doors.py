@@ -49,7 +49,8 @@ def objects(
     can: Mapping[str, object] | None = None,
 ) -> Objects:
     """The world as it shall be, or with a robot, doors or a can that are elsewhere."""
-    placed = {"position": TABLE + np.array([*PLACE, 0.415]), "size": (0.11, 0.026)} | (can or {})
+    place = TABLE + np.array([*PLACE, 0.415])
+    placed = {"position": place, "size": (0.052, 0.052, 0.11)} | (can or {})
     return {
         **door("first_door", 1.6, -1.0, opened[0]),
         **door("second_door", 6.4, 1.0, opened[1]),

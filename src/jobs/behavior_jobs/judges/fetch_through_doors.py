@@ -44,7 +44,7 @@ def judge(objects: Objects) -> Verdict:
         return Verdict(False, f"the can is {beside:.2f} m beside its place")
     if can.rotation[2, 2] < math.cos(UPRIGHT):
         return Verdict(False, "the can does not stand")
-    above = float(place[2]) - 0.5 * (table.size[2] + can.size[0])
+    above = float(place[2]) - 0.5 * (table.size[2] + can.size[2])
     if abs(above) > LOW:
         return Verdict(False, f"the can is {above:.2f} m above the table")
     if can.speed > AT_REST:

@@ -24,6 +24,12 @@ STUCK_TIME = 4.0
 """[s] without getting nearer, or turning, after which the base counts as blocked."""
 STUCK_PROGRESS = 0.02
 """[m or rad]"""
+REST_TIME = 0.1
+"""[s] that a base which has arrived must not have moved to be at rest."""
+REST_WAY = 2e-3
+"""[m or rad] less than this is no motion."""
+REST_TIMEOUT = 1.0
+"""[s] that it is given to come to rest."""
 POSITION_TOLERANCE = 0.03
 """[m]"""
 YAW_TOLERANCE = 0.05
@@ -130,6 +136,7 @@ class DriveSkill:
         self.goal_context.feedback("plan", 0.0, distance_remaining=self.remaining)
         try:
             self._follow(motion, start)
+            self._rest()
         finally:
             self.base.command(0.0, 0.0)
         return self.base.pose()
@@ -211,6 +218,17 @@ class DriveSkill:
             last = now
             self.goal_context.tick()
         self.remaining = 0.0
+
+    def _rest(self) -> None:
+        """Stand, and wait until the base does: what is planned next is planned from its pose."""
+        begun = since = self.goal_context.now()
+        resting = self.base.pose()
+        while (now := self.goal_context.now()) - since < REST_TIME and now - begun < REST_TIMEOUT:
+            self.base.command(0.0, 0.0)
+            self.goal_context.tick()
+            pose = self.base.pose()
+            if np.hypot(*(pose[:2] - resting[:2])) + abs(wrapped(pose[2] - resting[2])) > REST_WAY:
+                resting, since = pose, self.goal_context.now()
 
     def _nominal(self, way: float) -> float:
         limits = self._limits()
