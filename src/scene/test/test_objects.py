@@ -445,6 +445,19 @@ def test_a_thing_that_is_reported_twice_does_not_stand_for_the_one_that_is_held(
     assert world.objects()[name].state is ObjectState.ATTACHED
 
 
+def test_a_thing_that_is_taken_for_the_held_one_does_not_free_it_while_that_is_seen_in_the_hand():
+    """A detector takes a lever for the can, at the same place again, and shows the can too."""
+    world = World()
+    world.move("hand", (0.5, 0, 0.1))
+    world.see(("block", (0.5, 0, 0.02)))
+    world.scene.attach("block", "hand", world.time)
+    for step in range(6):
+        hand = (0.5 + 0.05 * step, 0, 0.3)
+        world.move("hand", hand, world.time + 0.1)
+        obj = world.see(("block", (hand[0], 0, 0.22)), ("block", (-1.5, 0.5, 1.0)))["block"]
+        assert obj.state is ObjectState.ATTACHED
+
+
 def test_false_detections_at_changing_places_do_not_free_a_held_object():
     world = World()
     world.move("hand", (0.5, 0, 0.1))

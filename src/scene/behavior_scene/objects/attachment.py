@@ -144,12 +144,16 @@ class Attachment:
         """Count an image; True when enough of them show all instances at other places.
 
         Only what two images show at the same place counts: a single detection may be false. What
-        is nearer to another one than the object is large is that one again, reported twice.
+        is nearer to another one than the object is large is that one again, reported twice. An
+        image that shows one where the link holds it shows the object, whatever else it takes for
+        such things.
         """
         away: list[Array] = []
         for at in positions:
-            elsewhere = _apart(at, held[:3, 3]) > gate + self.rules.tolerance
-            if elsewhere and all(_apart(at, other) > self.size for other in away):
+            if _apart(at, held[:3, 3]) <= gate + self.rules.tolerance:
+                self._elsewhere, self._missed = [], 0
+                return False
+            if all(_apart(at, other) > self.size for other in away):
                 away.append(at)
         again = sum(any(_apart(at, old) <= gate for old in self._elsewhere) for at in away)
         self._elsewhere = away
