@@ -89,7 +89,11 @@ class SceneCondition(ConditionNode):
         Raises:
             Unanswerable: it is not known, or the object is lost.
         """
-        name, snapshot = self.get_input(port), self._scene.snapshot
+        return self.place_of(self.get_input(port))
+
+    def place_of(self, name: str) -> Matrix:
+        """Where an object or frame of this name is; see :meth:`place`."""
+        snapshot = self._scene.snapshot
         if snapshot is None:
             raise Unanswerable("no fresh scene: do the camera and the scene node run?")
         if name in snapshot.bodies:

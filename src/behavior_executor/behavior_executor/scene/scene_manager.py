@@ -18,6 +18,7 @@ from behavior_executor.managers.manager_node import pose_tree
 from behavior_executor.missions.statistics import Metric
 from behavior_executor.running.counter import Counter
 from behavior_executor.scene import scene_nodes
+from behavior_executor.scene.rest_of_screw import RestOfScrew
 from behavior_executor.scene.scene_conditions import SCENE_CONDITIONS
 from behavior_executor.scene.while_obstacle import WhileObstacle
 from behavior_executor.scene_view import Matrix, SceneSnapshot
@@ -36,6 +37,7 @@ from behavior_tree import BehaviorTreeFactory
 
 LOOKING_NODES = (
     *SCENE_CONDITIONS,
+    RestOfScrew,
     scene_nodes.WhereIs,
     scene_nodes.WaitUntilHeld,
     scene_nodes.WaitUntilReleased,

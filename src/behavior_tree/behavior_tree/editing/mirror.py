@@ -37,7 +37,7 @@ _KINDS = {
     "QuaternionStamped": "quaternion",
 }
 """How ports are mirrored, by the last part of their type; also lists of these, ``|`` between."""
-_TURNS = frozenset({("Screw", "rotation"), ("MoveBase", "angle")})
+_TURNS = frozenset({("Screw", "rotation"), ("RestOfScrew", "angle"), ("MoveBase", "angle")})
 """Ports with an angle, about an axis that another port of the node mirrors or the vertical."""
 _SIDE = re.compile(
     r"(?<![A-Za-z])(?:left|right)(?![a-z])|(?:Left|Right)(?![a-z])"

@@ -21,6 +21,7 @@ MODEL = """<root BTCPP_format="4"><TreeNodesModel>
     <input_port name="arm" type="std::string"/></Action>
   <Action ID="Screw"><input_port name="axis" type="geometry_msgs.msg._pose_stamped.PoseStamped"/>
     <input_port name="rotation" type="double"/></Action>
+  <Action ID="RestOfScrew"><input_port name="angle" type="double"/></Action>
   <Action ID="MoveBase"><input_port name="angle" type="double"/></Action>
 </TreeNodesModel></root>"""
 MAIN = """<root BTCPP_format="4" main_tree_to_execute="Main">
@@ -31,6 +32,7 @@ MAIN = """<root BTCPP_format="4" main_tree_to_execute="Main">
       <SubTree ID="Inner" at="1;0.25;0"/>
       <Move path="odom;1;0.75;0;0;0;0.6;0.8|2;-0.5;0"/>
       <MoveBase angle="-0.25"/>
+      <RestOfScrew angle="0.9"/>
     </Sequence>
   </BehaviorTree>
   <BehaviorTree ID="Inner"><Move arm="upright" pose="{at}" way="{way}"/></BehaviorTree>
@@ -62,6 +64,7 @@ def test_poses_sides_and_turns_change_their_side(tmp_path):
         ("1;0.25;0", "1;-0.25;0"),
         ("odom;1;0.75;0;0;0;0.6;0.8|2;-0.5;0", "odom;1;-0.75;0;0;0;-0.6;0.8|2;0.5;0"),
         ('angle="-0.25"', 'angle="0.25"'),
+        ('angle="0.9"', 'angle="-0.9"'),
     ):
         assert old not in mirrored
         assert new in mirrored
