@@ -19,10 +19,8 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-import numpy as np
 from behavior_msgs.srv import AttachObject
 from rclpy.node import Node
-from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
@@ -38,13 +36,11 @@ from behavior_ros import (
     GoalContext,
     ParameterError,
     ParameterSpec,
-    TransformError,
     WorkerActionServer,
     create_transform_buffer,
     declare_all,
     run,
     seconds,
-    to_time,
 )
 from behavior_skills.arm.context import SkillContext, Workspace
 from behavior_skills.arm.planning import PlanningWorld, Speeds
@@ -53,6 +49,7 @@ from behavior_skills.interfaces import REPLACED, Array, FailureCode, Hand, Skill
 from behavior_skills.node import conversion
 from behavior_skills.node.controllers import ArmClient, DriverStates, RobotState, WatchedStream
 from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
+from behavior_skills.node.frame_lookup import FrameLookup
 from behavior_skills.node.listener import GoalListener
 from behavior_skills.node.previewed_motions import MotionExchange
 from behavior_skills.node.robot_file import GROUP, ROBOT, robot_of
@@ -79,6 +76,12 @@ PARAMETERS = [
     GROUP,
     ParameterSpec("planner", AUTO, "which planner plans: auto, embedded, moveit or a package's"),
     ParameterSpec("world_frame", "world", "fixed frame of the scene"),
+    ParameterSpec(
+        "max_frame_age",
+        0.0,
+        "[s] since which somebody must have told on /tf where a goal's frame is; 0: any time",
+        range=(0.0, 3600.0),
+    ),
     ParameterSpec("ground", 0.0, "[m] height of the surface in the base frame", range=(-5.0, 5.0)),
     ParameterSpec("velocity_scaling", 0.8, "of free motion", range=(0.01, 1.0)),
     ParameterSpec("acceleration_scaling", 0.5, "of all motion", range=(0.01, 1.0)),
@@ -126,7 +129,13 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         """The newest goal of a skill that replaces its goals."""
         self._newest_lock = threading.Lock()
         self._at_work: set[GoalContext] = set()
-        self._transforms = create_transform_buffer(self)
+        self._frames = FrameLookup(
+            create_transform_buffer(self),
+            base=self._robot.base_frame,
+            world=values["world_frame"],
+            most_age=values["max_frame_age"],
+            now=lambda: seconds(self.get_clock().now()),
+        )
         self._path = self.create_publisher(MarkerArray, "motion/planned_path", QOS_LATCHED)
         self._trajectory = self.create_publisher(JointTrajectory, "motion/trajectory", QOS_LATCHED)
         try:
@@ -335,22 +344,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def _base_T_frame(self, frame: str, stamp: float) -> Array:
         """Pose of a frame in the robot's base frame; raises `SkillFailure` UNKNOWN_FRAME."""
-        if frame == self._robot.base_frame:
-            return np.eye(4)
-        if not frame:
-            raise SkillFailure(
-                FailureCode.UNKNOWN_FRAME,
-                f"The pose has no frame_id: give one such as '{self._values['world_frame']}'.",
-            )
-        at = Time.from_msg(to_time(stamp)) if stamp > 0.0 else None
-        try:
-            matrix: Array = self._transforms.lookup_matrix(self._robot.base_frame, frame, at)
-        except TransformError as error:
-            raise SkillFailure(
-                FailureCode.UNKNOWN_FRAME,
-                f"Frame '{frame}' is not known: {error}. Give a frame that is on /tf.",
-            ) from error
-        return matrix
+        return self._frames(frame, stamp)
 
     def _preview(self, trajectory: Trajectory) -> None:
         """Publish a motion that is not done, from a worker's thread."""
