@@ -17,6 +17,8 @@ from behavior_sim.judging import (
 from behavior_sim.moments import Moment
 
 PANEL, POST = "door_panel", "door_hinge_post"
+HINGE = "door_hinge"
+"""The knuckle, which the shut leaf hides: it stands out where the leaf opens to."""
 OPEN = 0.7
 """[rad] from which on the door counts as open; the mission itself wants a little more."""
 AT_REST = 0.02
@@ -98,4 +100,5 @@ MISSION = Mission(
     judge=judge,
     summary=summary,
     disturbances=OpenDoorDisturbances,
+    is_around=lambda item: item.name != HINGE,
 )
