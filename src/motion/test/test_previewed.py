@@ -19,12 +19,11 @@ from behavior_motion import (
     PlanOptions,
 )
 from behavior_motion.planning.embedded import EmbeddedPlanner
+from behavior_motion.planning.motion_rows import motion_of_row, motion_row
 from behavior_motion.planning.previewed import (
     PlannedMotion,
     PreviewedMotions,
     bent,
-    motion_of_row,
-    motion_row,
 )
 
 OPTIONS = PlanOptions(seed=4, max_velocity_scaling_factor=0.8)

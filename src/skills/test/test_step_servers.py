@@ -95,7 +95,7 @@ class Rig(RosRig):
         patch.setattr("behavior_skills.node.skills_node.SceneClient", SceneOfGoal)
         patch.setattr("behavior_ros.GoalContext.tick", tick)
         patch.setattr(self.skills, "_scene", self.scene)
-        patch.setattr(self.skills, "_base_T_frame", base_frame(self.skills._base_T_frame))
+        patch.setattr(self.skills, "_frames", base_frame(self.skills._frames))
         self.stand(0.08)
         self.executor.add_node(self.skills)
         self.services = {

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from behavior_bringup.preview.live_state import BelievedObject, LiveState
+from behavior_motion.pose_difference import angle_between, distance_between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +62,7 @@ def _object(
         found.append(f"{old.name} {'is held now' if _held(new) else 'is not held any more'}")
     if (old.sight == "lost") != (new.sight == "lost"):
         found.append(f"{old.name} {'is lost now' if new.sight == 'lost' else 'was found again'}")
-    shift = float(np.linalg.norm(new.pose[:3, 3] - old.pose[:3, 3]))
-    turn = Rotation.from_matrix(new.pose[:3, :3] @ old.pose[:3, :3].T).magnitude()
+    shift, turn = distance_between(old.pose, new.pose), angle_between(old.pose, new.pose)
     if shift > tolerances.distance:
         found.append(f"{old.name} has moved by {1e3 * shift:.0f} mm")
     elif turn > tolerances.angle:

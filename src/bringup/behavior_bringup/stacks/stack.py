@@ -367,12 +367,10 @@ def host_command(
     """
     targets = [f"{node.target}:=__node={node.name}" for node in process.nodes]
     return [
-        *(
-            sys.executable,
-            "-m",
-            "behavior_packages.node_program",
-            "behavior_ros.process.host.script",
-        ),
+        sys.executable,
+        "-m",
+        "behavior_packages.node_program",
+        "behavior_ros.process.host.script",
         *(word for target in targets for word in ("--node", target)),
         *("--ros-args", *enclave_arguments(process.name), *ros_arguments),
         *("--params-file", str(parameters)),

@@ -6,12 +6,20 @@ not draw the latch, somebody pushes the door back, somebody shoves the robot.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from behavior_sim.judging import ROBOT, Disturbance, Objects, Situation, Vector
+from behavior_sim.judging import (
+    ROBOT,
+    Disturbance,
+    JobOption,
+    Objects,
+    Setting,
+    Situation,
+    Vector,
+)
 from behavior_sim.moments import Moment
 
 
@@ -49,6 +57,24 @@ SLIP, LATCHED, PUSHED, SHOVED = ACCIDENTS = ("slip", "latch", "push", "shove")
 """Names of the accidents."""
 NEAR = 0.9
 """[m] of the robot's middle from the door's plane: it is at the door."""
+ACCIDENT = JobOption(
+    name="accident",
+    default="",
+    about=f"that every --disturb brings: {', '.join(ACCIDENTS)} (drawn from the seed)",
+)
+"""Which of them an episode gets."""
+
+
+def accident_of(values: Mapping[str, Setting]) -> str:
+    """The accident among the values of a mission's options; empty: it is drawn.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    accident = str(values[ACCIDENT.name])
+    if accident not in ("", *ACCIDENTS):
+        raise ValueError(f"--accident is {accident}: give one of {', '.join(ACCIDENTS)}")
+    return accident
 
 
 def angle(objects: Objects, door: Door = DOOR) -> float:

@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from behavior_jobs.judges import pass_door
-from behavior_jobs.judges.door_accidents import ACCIDENTS, Door, DoorAccidents, angle
-from behavior_sim.judging import JobOption, Mission, Objects, Setting, Verdict
+from behavior_jobs.judges.door_accidents import ACCIDENT, Door, DoorAccidents, accident_of, angle
+from behavior_sim.judging import Mission, Objects, Setting, Verdict
 
 DOORS = (Door("first_door"), Door("second_door"))
 CAN, TABLE = "can", "place_table"
@@ -67,10 +67,7 @@ def summary(objects: Objects) -> str:
 
 def configured(values: Mapping[str, Setting], evaluation: bool) -> Mission:
     """The mission for values of its options."""
-    accident = str(values["accident"])
-    if accident not in ("", *ACCIDENTS):
-        raise ValueError(f"--accident is {accident}: give one of {', '.join(ACCIDENTS)}")
-    return replace(MISSION, disturbances=_accidents(accident))
+    return replace(MISSION, disturbances=_accidents(accident_of(values)))
 
 
 def _accidents(accident: str) -> partial[DoorAccidents]:
@@ -86,13 +83,6 @@ MISSION = Mission(
     summary=summary,
     disturbances=_accidents(""),
     fastest=2.0,
-    options=[
-        JobOption(
-            name="accident",
-            default="",
-            about=f"that every --disturb brings at one of the doors: {', '.join(ACCIDENTS)} "
-            "(drawn from the seed)",
-        )
-    ],
+    options=[ACCIDENT],
     configure=configured,
 )

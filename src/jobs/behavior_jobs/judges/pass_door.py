@@ -9,17 +9,18 @@ from dataclasses import replace
 from functools import partial
 
 from behavior_jobs.judges.door_accidents import (
-    ACCIDENTS,
+    ACCIDENT,
     DOOR,
     LEVER,
     PANEL,
     POST,
     Door,
     DoorAccidents,
+    accident_of,
     angle,
     aside,
 )
-from behavior_sim.judging import ROBOT, JobOption, Mission, Objects, Setting, Verdict
+from behavior_sim.judging import ROBOT, Mission, Objects, Setting, Verdict
 
 SHUT = 0.03
 """[rad] below which the door counts as shut: its bolt is behind the strike."""
@@ -65,10 +66,7 @@ def judge(objects: Objects, door: Door = DOOR) -> Verdict:
 
 def configured(values: Mapping[str, Setting], evaluation: bool) -> Mission:
     """The mission for values of its options."""
-    accident = str(values["accident"])
-    if accident not in ("", *ACCIDENTS):
-        raise ValueError(f"--accident is {accident}: give one of {', '.join(ACCIDENTS)}")
-    return replace(MISSION, disturbances=partial(DoorAccidents, accident=accident))
+    return replace(MISSION, disturbances=partial(DoorAccidents, accident=accident_of(values)))
 
 
 MISSION = Mission(
@@ -80,12 +78,6 @@ MISSION = Mission(
     summary=summary,
     disturbances=DoorAccidents,
     fastest=2.0,
-    options=[
-        JobOption(
-            name="accident",
-            default="",
-            about=f"that every --disturb brings: {', '.join(ACCIDENTS)} (drawn from the seed)",
-        )
-    ],
+    options=[ACCIDENT],
     configure=configured,
 )

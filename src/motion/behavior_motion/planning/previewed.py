@@ -9,20 +9,18 @@ collisions in the scene as it is now, constraints. Where nothing fits, the reaso
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from behavior_motion.checks import Matrix, Vector, as_pose
+from behavior_motion.checks import Matrix, Vector
 from behavior_motion.collision.scene import SceneSnapshot
-from behavior_motion.errors import MotionError
 from behavior_motion.kinematics.inverse import InverseKinematics
-from behavior_motion.planning.options import OrientationConstraint, PlanOptions
+from behavior_motion.planning.options import PlanOptions
 from behavior_motion.planning.planner import Plan, PlanRequest, RequestKind
 from behavior_motion.planning.query import Query
+from behavior_motion.pose_difference import angle_between, distance_between
 from behavior_motion.robot.model import RobotModel
 from behavior_motion.robot.other_links import PREFIX
 from behavior_motion.trajectories.trajectory import Trajectory
@@ -174,7 +172,7 @@ class PreviewedMotions:
             if now.ndim == 1:
                 yield from _joints_apart(now, was, "goal", limit.joint)
                 continue
-            shift, turn = _shift(was, now), _turn(was, now)
+            shift, turn = distance_between(was, now), angle_between(was, now)
             if shift > limit.distance:
                 yield f"the goal is {1e3 * shift:.0f} mm from the previewed one"
             elif turn > limit.angle:
@@ -213,7 +211,7 @@ def _apart(motion: PlannedMotion, start: Vector, request: PlanRequest) -> float:
         if now.ndim == 1:
             apart += float(np.abs(now - was).max())
         else:
-            apart += _shift(was, now) + 0.1 * _turn(was, now)
+            apart += distance_between(was, now) + 0.1 * angle_between(was, now)
     return apart
 
 
@@ -227,25 +225,19 @@ def _moved(
     for name in sorted(before.keys() ^ after.keys()):
         there = name in after
         yield f"{_named(name)} {verb} {'there now' if there else 'there no more'}"
-    shifts = {name: _shift(before[name], after[name]) for name in before.keys() & after.keys()}
+    shifts = {
+        name: distance_between(before[name], after[name]) for name in before.keys() & after.keys()
+    }
     for name in sorted(shifts, key=lambda each: (-shifts[each], each)):
         if shifts[name] > limit.distance:
             yield f"{_named(name)} {verb} {1e3 * shifts[name]:.0f} mm from where it was previewed"
-        elif (turn := _turn(before[name], after[name])) > limit.angle:
+        elif (turn := angle_between(before[name], after[name])) > limit.angle:
             yield f"{_named(name)} {verb} turned by {np.rad2deg(turn):.0f} degrees"
 
 
 def _named(name: str) -> str:
     """Of an object, or of one of the robot's other links, as people call it."""
     return name.removeprefix(PREFIX)
-
-
-def _shift(one: Matrix, other: Matrix) -> float:
-    return float(np.linalg.norm(one[:3, 3] - other[:3, 3]))
-
-
-def _turn(one: Matrix, other: Matrix) -> float:
-    return float(Rotation.from_matrix(one[:3, :3].T @ other[:3, :3]).magnitude())
 
 
 def plan_as_previewed(
@@ -315,82 +307,3 @@ def bent(trajectory: Trajectory, start: Vector, end: Vector) -> Trajectory:
         trajectory.velocities + speed * way,
         trajectory.accelerations + change * way,
     )
-
-
-# -- as plain values, to be handed over --------------------------------------------------------
-
-
-def motion_row(motion: PlannedMotion) -> dict[str, Any]:
-    """A motion for JSON: metres, radians, seconds."""
-    request, trajectory = motion.request, motion.trajectory
-    return {
-        "kind": request.kind.value,
-        "targets": [_rounded(target) for target in request.targets],
-        "frame": request.frame,
-        "options": asdict(request.options),
-        "min_fraction": request.min_fraction,
-        "joint_names": list(trajectory.joint_names),
-        **{name: _rounded(getattr(trajectory, name)) for name in _CURVE},
-        "goal_index": motion.goal_index,
-        "waypoint_times": _rounded(np.array(motion.waypoint_times)),
-        "objects": {name: _rounded(pose) for name, pose in motion.objects.items()},
-        "held": {name: _rounded(pose) for name, pose in motion.held.items()},
-    }
-
-
-def motion_of_row(row: Mapping[str, Any]) -> PlannedMotion:
-    """The motion of a row, which may come from anywhere.
-
-    Raises:
-        ValueError: it is none; the text says why.
-    """
-    try:
-        return _motion_of_row(row)
-    except (KeyError, TypeError, AttributeError, ValueError, MotionError) as error:
-        raise ValueError(f"no planned motion: {type(error).__name__}: {error}") from error
-
-
-def _motion_of_row(row: Mapping[str, Any]) -> PlannedMotion:
-    wishes = dict(row["options"])
-    if (constraint := wishes.pop("path_constraints")) is not None:
-        constraint = OrientationConstraint(**constraint)
-    names = tuple(map(str, row["joint_names"]))
-    targets = tuple(_finite(target) for target in row["targets"])
-    if not targets or not 0 <= row["goal_index"] < len(targets):
-        raise ValueError("goal_index: one of the targets wanted")
-    if any(t.shape not in ((len(names),), (4, 4)) for t in targets):
-        raise ValueError("targets: joint vectors and 4x4 poses wanted")
-    trajectory = Trajectory(names, *(_finite(row[name]) for name in _CURVE))
-    if not trajectory.duration > 0.0 or trajectory.times[0] != 0.0:
-        raise ValueError("times: a duration above zero, from 0 on, wanted")
-    return PlannedMotion(
-        request=PlanRequest(
-            RequestKind(row["kind"]),
-            targets,
-            str(row["frame"]),
-            PlanOptions(**wishes, path_constraints=constraint),
-            float(row["min_fraction"]),
-        ),
-        trajectory=trajectory,
-        goal_index=int(row["goal_index"]),
-        waypoint_times=tuple(_finite(row["waypoint_times"]).tolist()),
-        objects={str(n): as_pose("objects", pose) for n, pose in row["objects"].items()},
-        held={str(n): as_pose("held", pose) for n, pose in row["held"].items()},
-    )
-
-
-_CURVE = ("times", "positions", "velocities", "accelerations")
-"""Fields of a trajectory beside the names."""
-
-
-def _rounded(values: Matrix) -> list[Any]:
-    """As lists, to a tenth of a micrometre or microradian."""
-    rounded: list[Any] = np.round(values, 7).tolist()
-    return rounded
-
-
-def _finite(values: Any) -> Matrix:
-    array = np.asarray(values, dtype=np.float64)
-    if not np.all(np.isfinite(array)):
-        raise ValueError("NaN or infinity")
-    return array

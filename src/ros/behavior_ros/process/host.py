@@ -5,7 +5,7 @@ Every ``/clock`` message costs a callback per node and every process an interpre
 share processes::
 
     python -m behavior_ros.process.host --node behavior_scene.node.scene_node:SceneNode:=rate=10.0 \
-        --node behavior_executor.node.executor_node:BehaviorExecutor \\
+        --node behavior_executor.node.executor_node:BehaviorExecutor \
         --ros-args --params-file robot.yaml
 
 After the class, ``:=key=value`` sets a parameter of that node (a YAML value); ``:=__node=name`` and

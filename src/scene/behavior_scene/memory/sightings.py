@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
 from scipy.spatial.transform import Rotation
 
 from behavior_motion.object_state import ObjectState
+from behavior_motion.pose_difference import angle_between, distance_between
 from behavior_scene.detections import Array
 from behavior_scene.memory.store import Sighted
 from behavior_scene.objects.snapshot import SceneObject, Snapshot
@@ -73,7 +73,4 @@ class SightingFilter:
 
 
 def _differ(first: Array, second: Array, distance: float, angle: float) -> bool:
-    if float(np.linalg.norm(first[:3, 3] - second[:3, 3])) > distance:
-        return True
-    cosine = (float(np.trace(first[:3, :3].T @ second[:3, :3])) - 1.0) / 2.0
-    return cosine < float(np.cos(angle))
+    return distance_between(first, second) > distance or angle_between(first, second) > angle

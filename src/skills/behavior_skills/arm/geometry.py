@@ -44,11 +44,6 @@ def levelled(pose: Array) -> Array:
     return level
 
 
-def distance(first: Array, second: Array) -> float:
-    """Between the origins of two poses [m]."""
-    return float(np.linalg.norm(first[:3, 3] - second[:3, 3]))
-
-
 def footprint_radius(obj: ObjectView) -> float:
     """Radius of the circle inside the object's footprint [m]."""
     half = obj.half_extents

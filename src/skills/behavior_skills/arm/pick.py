@@ -20,9 +20,10 @@ import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
 from behavior_motion.object_state import ObjectState
+from behavior_motion.pose_difference import distance_between
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow, gave_up, shielded, stillness, wait_for
-from behavior_skills.arm.geometry import distance, levelled, present, translated
+from behavior_skills.arm.geometry import levelled, present, translated
 from behavior_skills.arm.grip import report_release
 from behavior_skills.arm.planning import (
     ApproachPlan,
@@ -336,7 +337,7 @@ class PickSkill(Skill):
             self._process.see(self.arm.state(), seen)
             if seen is None or seen.state is ObjectState.LOST:
                 raise _Moved(f"'{planned.name}' is not seen any more")
-            moved = distance(seen.base_T_object, planned.base_T_object)
+            moved = distance_between(seen.base_T_object, planned.base_T_object)
             if moved > self.parameters.moved_tolerance:
                 raise _Moved(f"'{planned.name}' moved {1e3 * moved:.0f} mm")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from behavior_motion import IkOptions, check_interrupted
-from behavior_skills.arm.geometry import distance
+from behavior_motion.pose_difference import angle_between, distance_between
 from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.interfaces import Array
 from behavior_skills.placement.selection import Reach
@@ -43,12 +43,6 @@ def reach_of(
             continue
         tool = planner.robot.forward_kinematics(answer.q)
         travel = float(np.abs(answer.q - seed).sum())
-        errors[:, i] = distance(tool, pose), angle_between(tool, pose), travel
+        errors[:, i] = distance_between(tool, pose), angle_between(tool, pose), travel
     ok = np.array([q is not None for q in found], dtype=bool)
     return Reach(ok, *errors), found, why
-
-
-def angle_between(first: Array, second: Array) -> float:
-    """Between two orientations [rad]."""
-    cosine = (np.trace(first[:3, :3].T @ second[:3, :3]) - 1.0) / 2.0
-    return float(np.arccos(np.clip(cosine, -1.0, 1.0)))

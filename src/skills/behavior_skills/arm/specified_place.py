@@ -27,8 +27,9 @@ from behavior_motion import (
     check_interrupted,
 )
 from behavior_motion.object_state import ObjectState
+from behavior_motion.pose_difference import angle_between, distance_between
 from behavior_skills.arm.execution import follow, wait_for
-from behavior_skills.arm.geometry import distance, present
+from behavior_skills.arm.geometry import present
 from behavior_skills.arm.placing import Placing
 from behavior_skills.arm.planning import (
     Final,
@@ -36,7 +37,7 @@ from behavior_skills.arm.planning import (
     checked,
     held_orientation,
 )
-from behavior_skills.arm.reaching import angle_between, reach_of
+from behavior_skills.arm.reaching import reach_of
 from behavior_skills.interfaces import (
     Array,
     FailureCode,
@@ -393,7 +394,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
 
         def off() -> tuple[float, float]:
             tool = self.robot.forward_kinematics(self.arm.state().q)
-            return distance(tool, wanted), angle_between(tool, wanted)
+            return distance_between(tool, wanted), angle_between(tool, wanted)
 
         def there() -> bool:
             way_left, turn_left = off()
@@ -423,7 +424,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         now = self.scene.objects().get(before.name)
         if now is None or now.state is ObjectState.LOST:
             what = "is gone"
-        elif distance(now.base_T_object, before.base_T_object) > CONTAINER_MOVE:
+        elif distance_between(now.base_T_object, before.base_T_object) > CONTAINER_MOVE:
             what = "was moved"
         else:
             return

@@ -18,12 +18,8 @@ from std_msgs.msg import String
 
 from behavior_motion import MotionPlanner
 from behavior_motion.planning.embedded import EmbeddedPlanner
-from behavior_motion.planning.previewed import (
-    PlannedMotion,
-    PreviewedMotions,
-    motion_of_row,
-    motion_row,
-)
+from behavior_motion.planning.motion_rows import motion_of_row, motion_row
+from behavior_motion.planning.previewed import PlannedMotion, PreviewedMotions
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 
 PLANNED, PREVIEWED, CHOICES = "motion/planned", "motion/previewed", "motion/choices"

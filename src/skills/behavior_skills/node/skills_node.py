@@ -45,7 +45,7 @@ from behavior_ros import (
 from behavior_skills.arm.context import SkillContext, Workspace
 from behavior_skills.arm.planning import PlanningWorld, Speeds
 from behavior_skills.goal_checks import check_goal
-from behavior_skills.interfaces import REPLACED, Array, FailureCode, Hand, SkillFailure
+from behavior_skills.interfaces import REPLACED, FailureCode, Hand, SkillFailure
 from behavior_skills.node import conversion
 from behavior_skills.node.controllers import ArmClient, DriverStates, RobotState, WatchedStream
 from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
@@ -142,7 +142,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             self._make_drivers(controllers, suction)
         except ValueError as error:
             raise ParameterError(f"parameter robot: {values['robot']}: {error}") from error
-        self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0), self._nudge)
+        self._scene = SceneTopic(self, lambda frame: self._frames(frame, 0.0), self._nudge)
         self._speeds = Speeds(
             values["velocity_scaling"], values["acceleration_scaling"], values["approach_speed"]
         )
@@ -305,8 +305,8 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 workspace=self._workspace,
                 grasp_directory=self._values["grasp_directory"],
             ),
-            frames=lambda frame, stamp: scene.base_T_frame(frame, stamp, self._base_T_frame),
-            base_T_world=lambda: self._base_T_frame(self._values["world_frame"], 0.0),
+            frames=lambda frame, stamp: scene.base_T_frame(frame, stamp, self._frames),
+            base_T_world=lambda: self._frames(self._values["world_frame"], 0.0),
             warn=lambda text: self.get_logger().warning(reason_text(text)),
             show=self._preview,
             recording_directory=self._values["recording_directory"],
@@ -340,11 +340,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._scene.attacher.call_async(AttachObject.Request(name=held.name, attach=False))
         self.get_logger().warning(self._hand.emptied)
 
-    # ------------------------------------------------------------------ frames, diagnostics
-
-    def _base_T_frame(self, frame: str, stamp: float) -> Array:
-        """Pose of a frame in the robot's base frame; raises `SkillFailure` UNKNOWN_FRAME."""
-        return self._frames(frame, stamp)
+    # ------------------------------------------------------------------ diagnostics
 
     def _preview(self, trajectory: Trajectory) -> None:
         """Publish a motion that is not done, from a worker's thread."""
