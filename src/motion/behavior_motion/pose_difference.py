@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 Pose = NDArray[np.float64]
 
 
 def distance_between(first: Pose, second: Pose) -> float:
     """Between the origins of two poses [m]."""
-    return float(np.linalg.norm(first[:3, 3] - second[:3, 3]))
+    return math.dist(first[:3, 3].tolist(), second[:3, 3].tolist())
 
 
 def angle_between(first: Pose, second: Pose) -> float:
-    """Of the turn from one orientation to the other [rad], from 0 to pi."""
-    return float(Rotation.from_matrix(first[:3, :3].T @ second[:3, :3]).magnitude())
+    """Of the turn from one orientation to the other [rad], from 0 to pi; exact near both."""
+    turn = first[:3, :3].T @ second[:3, :3]
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = turn.tolist()
+    return math.atan2(math.hypot(zy - yz, xz - zx, yx - xy), xx + yy + zz - 1.0)
