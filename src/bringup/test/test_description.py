@@ -138,7 +138,7 @@ def test_conditions_choose_processes_and_nodes(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("processes: [", ["not YAML"]),
-        ("- a", ["must hold keys"]),
+        ("- a", ["write a mapping"]),
         ("description: x", ["processes", "required"]),
         (GOOD.replace('"a.b:C"', '"a.b.C"'), ["processes.one.nodes.first.node"]),
         (GOOD.replace("${speed}", "${spede}"), ["processes.one.nodes.first.parameters", "spede"]),
@@ -188,7 +188,7 @@ def test_a_stack_takes_over_what_it_extends(tmp_path: Path) -> None:
     (process,) = resolve(stack, environment="pip")
     assert process.nodes[0].parameters == {"speed": 2.0}
     file.write_text("extends: own\n")
-    with pytest.raises(BringupError, match="extends this stack in turn"):
+    with pytest.raises(BringupError, match="extends this file in turn"):
         load_stack(file)
     file.write_text("extends: nothing\n")
     with pytest.raises(BringupError, match=r"nothing\.yaml: cannot be read"):

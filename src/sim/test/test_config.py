@@ -133,6 +133,32 @@ def test_robot_file_that_is_missing(tmp_path: Path) -> None:
         load_world(file)
 
 
+def test_a_world_takes_over_what_it_extends(tmp_path: Path) -> None:
+    base, own = tmp_path / "base", tmp_path / "own"
+    for folder in (base, own):
+        folder.mkdir()
+    (base / "robot.yaml").write_text(find("panda", "robots").read_text(encoding="utf-8"))
+    keys = yaml.safe_load(find_world("block_stacking").read_text(encoding="utf-8"))
+    (base / "blocks.yaml").write_text(yaml.safe_dump({**keys, "robot": "robot.yaml"}))
+    (base / "near.yaml").write_text(
+        "extends: blocks\nname: near\n"
+        "objects: {red_block: {mass: 0.07}}\ncamera_field: {x: [0.0, 0.5]}\n"
+    )
+    world = load_world(base / "near.yaml")
+    assert world.name == "near"
+    assert world.objects["red_block"].mass == 0.07
+    assert world.objects["red_block"].size == tuple(keys["objects"]["red_block"]["size"])
+    assert world.camera_field["x"] == [0.0, 0.5]
+    (own / "far.yaml").write_text("extends: block_stacking\nname: far\n")
+    assert load_world(own / "far.yaml").objects.keys() == world.objects.keys()
+    (own / "self.yaml").write_text("extends: self\n")
+    with pytest.raises(WorldError, match=r"self\.yaml: extends: 'self' extends this file in turn"):
+        load_world(own / "self.yaml")
+    (own / "lost.yaml").write_text("extends: nothing\n")
+    with pytest.raises(WorldError, match=r"nothing\.yaml: cannot be read"):
+        load_world(own / "lost.yaml")
+
+
 def test_no_yaml(tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text("a: [1, 2")

@@ -24,20 +24,19 @@ itself replaces that stack's values, key by key.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.offers import chosen
 from behavior_bringup.suggestions import choose
 from behavior_packages import MANIFEST, PackageError, packages
+from behavior_packages.extended_file import FileError, read_extended
 
 Scalar = bool | int | float | str
 Environment = Literal["pip", "distribution"]
@@ -185,7 +184,10 @@ def load_stack(file: Path) -> StackDescription:
     Raises:
         BringupError: names the file, the key, and what is wrong, one line per problem.
     """
-    data = _read(file)
+    try:
+        data = read_extended(file, "stacks", _in_package)
+    except FileError as error:
+        raise BringupError(str(error)) from error
     try:
         stack = StackDescription.model_validate(data)
     except ValidationError as error:
@@ -198,29 +200,6 @@ def load_stack(file: Path) -> StackDescription:
     return stack
 
 
-def _read(file: Path, extended: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """The keys of a description, those of the stack that it extends below its own."""
-    try:
-        data: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BringupError(f"{file}: cannot be read ({error.strerror})") from error
-    except yaml.YAMLError as error:
-        raise BringupError(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(data, dict):
-        raise BringupError(f"{file}: must hold keys such as 'processes'")
-    data = _in_package(data, file)
-    name = data.pop("extends", None)
-    if name is None:
-        return dict(data)
-    base = file.parent / f"{name}.yaml"
-    if not base.is_file():
-        with contextlib.suppress(PackageError):  # reading says that there is none
-            base = Path(packages().find("stacks", str(name)).value)
-    if base in (file, *extended):
-        raise BringupError(f"{file}: extends: '{name}' extends this stack in turn")
-    return _merged(_read(base, (file, *extended)), data)
-
-
 def _in_package(value: Any, file: Path) -> Any:
     """A description with `${share}` filled in: the folder whose manifest offers the file."""
     if isinstance(value, dict):
@@ -231,14 +210,6 @@ def _in_package(value: Any, file: Path) -> Any:
         return value
     share = next((at for at in file.absolute().parents if (at / MANIFEST).is_file()), file.parent)
     return value.replace("${share}", str(share))
-
-
-def _merged(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
-    for key, value in own.items():
-        both = isinstance(value, dict) and isinstance(base.get(key), dict)
-        merged[key] = _merged(base[key], value) if both else value
-    return merged
 
 
 def resolve(

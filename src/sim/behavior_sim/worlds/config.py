@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from behavior_motion.robot.robot_file import read_robot_file
+from behavior_packages.extended_file import read_extended
 from behavior_sim.worlds.camera_config import CameraConfig, CameraNoise
 from behavior_sim.worlds.reading import Vector, WorldError, build
 from behavior_sim.worlds.resources import find
@@ -462,21 +463,25 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
 def load_world(path: str | Path) -> WorldConfig:
     """The world described by the YAML file `path`; its `robot` may be that of a package, or a file.
 
+    ``extends: NAME`` takes over another world, see `behavior_packages.extended_file`.
+
     Raises:
         WorldError: a file is no YAML or describes no world.
     """
-    data = _read(Path(path))
-    robot = data.get("robot") if isinstance(data, Mapping) else None
-    if isinstance(robot, str):
-        try:
-            data = {**data, "robot": read_robot_file(find(robot, "robots", Path(path).parent))}
-        except (FileNotFoundError, ValueError) as error:
-            raise WorldError(f"{path}: robot: {error}") from error
+    try:
+        data = read_extended(Path(path), "worlds", _with_file_of_robot)
+        if isinstance(robot := data.get("robot"), str):
+            data["robot"] = read_robot_file(robot)
+    except (FileNotFoundError, ValueError) as error:
+        raise WorldError(str(error)) from error
     return parse_world(data, str(path))
 
 
-def _read(path: Path) -> Any:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise WorldError(f"{path}: {error}") from error
+def _with_file_of_robot(data: dict[str, Any], file: Path) -> dict[str, Any]:
+    """A world's keys with the file of its robot, which may count from the world's own."""
+    if isinstance(robot := data.get("robot"), str):
+        try:
+            data["robot"] = str(find(robot, "robots", file.parent))
+        except FileNotFoundError as error:
+            raise WorldError(f"{file}: robot: {error}") from error
+    return data
