@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from mcap.exceptions import McapError
 from mcap.reader import SeekingReader
@@ -28,6 +27,7 @@ from behavior_recording.moments import (
 from behavior_recording.torn_file import TornReader, is_whole
 from behavior_recording.tree_document import TreeDocument
 from behavior_tree.basic_types import NodeStatus
+from behavior_tree.monitoring.closing import Closing
 from behavior_tree.monitoring.tree_records import RecordKind
 
 _STATUSES = {status.value: status for status in NodeStatus}
@@ -104,7 +104,7 @@ class RecordedRun:
     """The recording holds its beginning."""
 
 
-class Recording:
+class Recording(Closing):
     """A recording of a run. Times are wall time since 1970 in nanoseconds.
 
     Use it in one thread, and read one iterator to its end, or drop it, before the next one.
@@ -144,17 +144,6 @@ class Recording:
     def close(self) -> None:
         """Let go of the file."""
         self._stream.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # -- any topic -------------------------------------------------------------------------------
 

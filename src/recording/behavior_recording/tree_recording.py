@@ -14,8 +14,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
-from typing import Any, Self
+from types import SimpleNamespace
+from typing import Any
 
 from behavior_recording import topics as names
 from behavior_recording.encoding import encode, record_values, time_values
@@ -23,6 +23,7 @@ from behavior_recording.mcap_file import McapFile
 from behavior_recording.tree_channels import TreeChannels
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.closing import Closing
 from behavior_tree.monitoring.tree_records import RawTreeRecord, RecordKind, TreeRecords
 from behavior_tree.monitoring.uid_document import uid_document
 
@@ -30,7 +31,7 @@ STATE_PERIOD = 100
 """Ticks from one full state to the next."""
 
 
-class TreeRecording:
+class TreeRecording(Closing):
     """Records one tree into a file until it is closed.
 
     Args:
@@ -122,17 +123,6 @@ class TreeRecording:
             self._open = False
             self._records.close(note)
             self._file.finish()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _write(self, raw: RawTreeRecord) -> None:
         if raw.kind is not RecordKind.STATE:

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation.record import EpisodeRecord
 from behavior_bringup.evaluation.versions import Versions, check_same
+from behavior_tree.monitoring.closing import Closing
 
 SUFFIX, OLD_SUFFIX = ".sqlite", ".jsonl"
 _APPLICATION = 0x62657661
@@ -63,7 +63,7 @@ class Stored:
     """In the order in which they ended."""
 
 
-class EpisodeStore:
+class EpisodeStore(Closing):
     """The records so far, in memory and in a file; use it as a context manager.
 
     Any thread may call it, one at a time.
@@ -198,19 +198,6 @@ class EpisodeStore:
         """Let others write the file."""
         self._base.close()
         os.close(self._lock)
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close."""
-        self.close()
 
 
 def read(file: Path, *, remedy: str = "") -> Stored:
