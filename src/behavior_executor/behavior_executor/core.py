@@ -60,6 +60,9 @@ from behavior_tree.shown_text import listed, reason_text
 class Manager(Protocol):
     """What takes part in every tick and follows the missions; managers do."""
 
+    def settled(self) -> bool:
+        """Whether a tree that was just loaded would see as much now as a little later."""
+
     def pre_tick(self, now: float) -> None:
         """Before the tree's tick."""
 
@@ -456,7 +459,8 @@ class ExecutorCore:
         """Start the tree as soon as everything is there that it needs, or end the mission."""
         missing = self._preflight.missing()
         if not missing:
-            self._begin_ticks(mission)
+            if all(manager.settled() for manager in self._managers):
+                self._begin_ticks(mission)
         elif self._preflight.over:
             why = failure_of(missing, self._preflight.waited)
             self._end(mission, Code.SERVER_LOST, why.text, why)

@@ -39,6 +39,9 @@ class RecordingListener:
         self.told: list[tuple] = []
         self.why: Cause | None = None
 
+    def settled(self) -> bool:
+        return True
+
     def pre_tick(self, now: float) -> None:
         pass
 

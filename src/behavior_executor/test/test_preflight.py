@@ -79,6 +79,20 @@ def test_a_mission_waits_for_its_servers_and_then_runs(servers: Servers) -> None
     assert mission.text == "done"
 
 
+def test_a_tree_is_not_ticked_before_every_manager_has_settled(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled = [False]
+    monkeypatch.setattr(servers.bench.managers[0], "settled", lambda: settled[0])
+    mission = servers.bench.submit("good")
+    servers.bench.tick()
+    servers.bench.tick(2.0 * PATIENCE)
+    assert (mission.state, mission.text, servers.told) == (State.INITIALIZING, "", [])
+    settled[0] = True
+    servers.bench.tick()
+    assert mission.code is Code.SUCCESS
+
+
 def test_a_mission_says_before_anything_starts_what_is_missing(servers: Servers) -> None:
     mission = servers.bench.submit("server")
     servers.bench.tick()

@@ -30,7 +30,7 @@ class FakeScene:
         self.frames = {}
         self.receives_frames = False
 
-    def receive_frames(self):
+    def receive_frames(self, *names):
         self.receives_frames = True
 
     def frame_pose(self, name, at=None):

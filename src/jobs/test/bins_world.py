@@ -113,7 +113,7 @@ class World:
     def now(self) -> float:
         return self.time
 
-    def receive_frames(self) -> None:
+    def receive_frames(self, *names: str) -> None:
         """All are known."""
 
     def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:

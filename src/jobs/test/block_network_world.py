@@ -75,7 +75,7 @@ class BlockWorld:
         self.blind = False
         self.snapshot: SceneSnapshot | None = None
 
-    def receive_frames(self) -> None:
+    def receive_frames(self, *names: str) -> None:
         """They are always there."""
 
     def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:

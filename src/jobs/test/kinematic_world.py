@@ -74,7 +74,7 @@ class World:
         for name, x in spawn:
             self.blocks.setdefault(name, Place(x, -0.4))
 
-    def receive_frames(self) -> None:
+    def receive_frames(self, *names: str) -> None:
         """There are no frames but the objects'."""
 
     def frame_pose(self, name: str, at: float | None = None) -> None:

@@ -73,6 +73,13 @@ class BehaviorManager:
         """
         return {}
 
+    def settled(self) -> bool:
+        """Whether a tree that was just loaded would see as much now as a little later.
+
+        It is ticked for the first time when all managers say so; none may say no for long.
+        """
+        return True
+
     def pre_tick(self, now: float) -> None:
         """Before every tick, whether a tree runs or not; ``now`` is node time in seconds."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 import math
+from typing import ClassVar
 
 import numpy as np
 from geometry_msgs.msg import Pose, PoseStamped
@@ -32,6 +33,7 @@ from behavior_tree import (
     ports_list,
     register_converter,
 )
+from behavior_tree.blackboard.ports import is_pointer
 
 CONTACT_TOLERANCE = 0.015
 """[m] gap or overlap between two objects that are said to lie on each other, as in the scene."""
@@ -148,15 +150,20 @@ def distance(first: Matrix, second: Matrix, kind: DistanceType) -> float:
 class FrameCondition(SceneCondition):
     """Base of the conditions that also know frames which are no objects."""
 
+    frame_ports: ClassVar[tuple[str, ...]] = ("object_name",)
+    """Inputs that name an object or frame."""
+
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, and have frames received from now on."""
         super().__init__(name, config, scene)
-        scene.receive_frames()
+        texts = [config.input_ports.get(port, "") for port in self.frame_ports]
+        scene.receive_frames(*(text for text in texts if text and not is_pointer(text)))
 
 
 class Proximity(FrameCondition):
     """Tells whether the distance of two objects or frames lies within bounds."""
 
+    frame_ports = ("object_name", "reference")
     ports = ports_list(
         _object_port("object or frame"),
         InputPort("reference", str, description="second object or frame"),
@@ -180,6 +187,7 @@ class IsReachable(FrameCondition):
     By distance alone: nothing is planned, and obstacles do not count.
     """
 
+    frame_ports = ("object_name", "base")
     ports = ports_list(
         _object_port("object or frame"),
         InputPort("base", str, description="frame of the arm's base"),
@@ -213,6 +221,7 @@ class ShapeKind(enum.Enum):
 class ShapeContainsFrame(FrameCondition):
     """Tells whether the origin of a frame or object lies in a shape that is fixed to another."""
 
+    frame_ports = ("object_name", "frame")
     ports = ports_list(
         _object_port("object or frame that the shape is fixed to"),
         InputPort("frame", str, description="object or frame that shall be inside"),

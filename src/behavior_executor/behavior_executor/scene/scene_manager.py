@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,8 @@ LOOKING_NODES = (
     scene_nodes.WaitUntilReleased,
 )
 """Classes of the nodes that look at the scene."""
+FIRST_FRAMES = 1.0
+"""[s] of wall time in which the first transforms come, once they are listened to."""
 
 
 class SceneManager(BehaviorManager):
@@ -51,8 +54,13 @@ class SceneManager(BehaviorManager):
     name = "scene"
     ticks_idle = False
 
-    def __init__(self, node: Node) -> None:
-        """Declare parameters and subscribe."""
+    def __init__(self, node: Node, wall: Callable[[], float] = time.monotonic) -> None:
+        """Declare parameters and subscribe.
+
+        Args:
+            node: the executor's.
+            wall: wall clock [s].
+        """
         super().__init__(node)
         values = declare_all(
             node,
@@ -80,6 +88,9 @@ class SceneManager(BehaviorManager):
         self._is_fresh = False
         self._pose_tree: str = values["scene.pose_tree"]
         self._frames: TransformBuffer | None = None
+        self._awaited: set[str] = set()
+        """Names that trees ask for, until the first frames have come."""
+        self._wall, self._settles_at, self._settled = wall, 0.0, False
         self._frame_poses: dict[tuple[str, float | None], Matrix | None] = {}
         self._cache: MessageCache[bytes] = MessageCache(
             node,
@@ -129,10 +140,30 @@ class SceneManager(BehaviorManager):
             self._data = None
         return self._newest
 
-    def receive_frames(self) -> None:
-        """Listen to transforms from now on; they cost a callback each, so not before."""
+    def receive_frames(self, *names: str) -> None:
+        """Listen to transforms from now on; they cost a callback each, so not before.
+
+        Args:
+            names: of frames, or objects, that will be asked for.
+        """
         if self._frames is None:
             self._frames = pose_tree(self.node, self._pose_tree)
+            self._settles_at = self._wall() + FIRST_FRAMES
+        if not self._settled:
+            self._awaited.update(names)
+
+    def settled(self) -> bool:
+        """Whether the first transforms have come, where a tree will ask for frames."""
+        if not self._settled and self._frames is not None:
+            late = self._wall() >= self._settles_at
+            self._settled = late or all(map(self._knows, self._awaited))
+        return self._settled or self._frames is None
+
+    def _knows(self, name: str) -> bool:
+        snapshot, frames = self.snapshot, self._frames
+        if snapshot is None or frames is None:
+            return False
+        return name in snapshot.bodies or frames.can_transform(snapshot.frame, name)
 
     def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:
         """Where a frame is that is no object, or was at a time [s], 4x4 in the frame of the scene

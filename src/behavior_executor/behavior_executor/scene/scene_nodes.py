@@ -35,8 +35,8 @@ class Scene(Protocol):
     def rng(self) -> random.Random:
         """Source of all randomness."""
 
-    def receive_frames(self) -> None:
-        """Have frames received from now on: some node will ask for them."""
+    def receive_frames(self, *names: str) -> None:
+        """Have frames received from now on: some node will ask for them, and for these at least."""
 
     def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:
         """Where a frame is that is no object, or was at a time [s], 4x4 in the frame of the scene
@@ -54,7 +54,7 @@ class UnseenScene:
         """Make it."""
         self.rng = random.Random(0)
 
-    def receive_frames(self) -> None:
+    def receive_frames(self, *names: str) -> None:
         """Nothing."""
 
     def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:
