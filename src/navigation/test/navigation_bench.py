@@ -405,6 +405,9 @@ class NavigationBench:
             self.change.request(TileRequest(request.map_id))
         self.change.mission_started()
 
+    def settled(self) -> bool:
+        return True
+
     def mission_paused(self) -> None:
         self.action.mission_paused()
         self.planner.set_mode(PlannerMode.IDLE, "paused")
