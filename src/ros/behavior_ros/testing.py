@@ -128,6 +128,7 @@ class Spinner:
         """Spin no more; fails if a callback raised."""
         self._stopped.set()
         if self._thread.ident is not None:  # it was started
+            self.executor.create_task(lambda: None)  # wakes it
             self._thread.join(60.0)
         for node in self.nodes:
             destroy_node(node)
