@@ -8,7 +8,7 @@ node, the leanest behaviour that does the same stands in for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -48,11 +48,20 @@ class Case:
     gain: float = 20.0
     """How many times longer py_trees takes, at least."""
 
+    def of_functions(self) -> Case:
+        """The same tree, its leaves functions of Python instead of nodes built in."""
+        xml = self.xml.replace("<AlwaysSuccess", "<Work").replace("<AlwaysFailure", "<Fail")
+        return replace(self, xml=xml)
+
 
 def register_leaves(module: Any, factory: Any) -> None:
-    """Give ``Work``, ``Check`` and ``Move`` to a factory of this engine or of behaviortreepy."""
+    """Give ``Work``, ``Fail``, ``Check`` and ``Move`` to a factory of this engine or of
+    behaviortreepy.
+    """
     success, running = module.NodeStatus.SUCCESS, module.NodeStatus.RUNNING
+    failure = module.NodeStatus.FAILURE
     factory.register_simple_action("Work", lambda node: success)
+    factory.register_simple_action("Fail", lambda node: failure)
     factory.register_simple_condition("Check", lambda node: success)
     factory.register_simple_stateful_action(
         "Move", lambda node: running, lambda node: running, lambda node: None

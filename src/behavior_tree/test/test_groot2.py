@@ -212,6 +212,15 @@ def test_blackboard_values_of_registered_classes(rig) -> None:
     )
 
 
+def test_times_are_written_down_while_a_client_records(rig) -> None:
+    record = rig.tree.runtime.record
+    assert not record.timed
+    rig.client.request(Request.TOGGLE_RECORDING, b"start")
+    assert record.timed
+    rig.client.request(Request.TOGGLE_RECORDING, b"stop")
+    assert not record.timed
+
+
 def test_transitions_are_bounded(rig) -> None:
     rig.client.request(Request.TOGGLE_RECORDING, b"start")
     for _ in range(100):

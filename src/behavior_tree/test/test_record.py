@@ -14,6 +14,7 @@ from test_restore_random import World
 
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
 from behavior_tree.editing import TreeEditor
+from behavior_tree.kernel import node_kernel
 from behavior_tree.kernel.record import RecordBatch, TickRecord, outcomes
 
 RUNNING, SUCCESS = NodeStatus.RUNNING, NodeStatus.SUCCESS
@@ -21,6 +22,7 @@ RUNNING, SUCCESS = NodeStatus.RUNNING, NodeStatus.SUCCESS
 
 class Reader:
     completes_runs = False
+    reads_times = True
 
     def __init__(self) -> None:
         self.seen: list[tuple[int, str, str]] = []
@@ -99,6 +101,7 @@ class Entries:
     """Keeps uid and statuses of all entries of a tree's record."""
 
     completes_runs = False
+    reads_times = False
 
     def __init__(self, tree) -> None:
         self._tree = tree
@@ -369,3 +372,25 @@ def test_the_newest_parts_of_a_record_tell_the_last_status_of_each_node() -> Non
         last = part.last_statuses() | last
     assert last == batch.last_statuses()
     assert {pair[1] for pair in last.values()} == {NodeStatus.IDLE}
+
+
+def test_the_clock_is_read_only_while_a_reader_looks_at_times(monkeypatch) -> None:
+    read: list[int] = []
+    monkeypatch.setattr(node_kernel, "monotonic_ns", lambda: read.append(0) or len(read))
+    tree = tree_of("<Sequence><AlwaysSuccess/><AlwaysSuccess/></Sequence>")
+    assert Entries(tree).of_tick()
+    assert not read
+    forget = tree.subscribe_changes(Reader())
+    tree.tick_exactly_once()
+    assert len(read) == 4  # the beginning, the leaves, the reset of the root
+    forget()
+    tree.drain_changes()
+    tree.tick_exactly_once()
+    assert len(read) == 4
+
+
+def test_a_batch_without_times_has_that_of_its_beginning() -> None:
+    tree = tree_of("<AlwaysSuccess/>")
+    node, entries = tree.root_node(), [(NodeStatus.IDLE, SUCCESS), (SUCCESS, NodeStatus.IDLE)]
+    items = [item for before, after in entries for item in (0, node, before, after)]
+    assert RecordBatch(items, [], 0, 17).changes.times == [17, 17]

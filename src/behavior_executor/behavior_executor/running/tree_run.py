@@ -113,6 +113,8 @@ class TreeRun:
 
     completes_runs = False
     """For the tree: it need not tell of the end of a run at once."""
+    reads_times = False
+    """For the tree: it need not say when what happened."""
 
     @property
     def xml(self) -> str:

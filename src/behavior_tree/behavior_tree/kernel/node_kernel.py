@@ -99,7 +99,8 @@ class NodeKernel(PortAccess):
         """Tick the node once, conditions and hooks included."""
         record = self._rt.record
         if record is not None:  # the time at which the tick begins
-            record += (monotonic_ns(), self, self.status, self.status)
+            time = monotonic_ns() if record.timed else 0
+            record += (time, self, self.status, self.status)
         return self._run(self)
 
     def select_kernel(self) -> None:
@@ -135,7 +136,7 @@ class NodeKernel(PortAccess):
             self.status = status
             record = self._rt.record
             if record is not None:
-                record += (monotonic_ns(), self, current, status)
+                record += (monotonic_ns() if record.timed else 0, self, current, status)
             if status is FAILURE and self._up is not None:
                 self._up._failed_child = self
             return status
@@ -182,7 +183,7 @@ class NodeKernel(PortAccess):
             self.status = status
             record = self._rt.record
             if record is not None:
-                record += (monotonic_ns(), self, current, status)
+                record += (monotonic_ns() if record.timed else 0, self, current, status)
             if status is FAILURE and self._up is not None:
                 self._up._failed_child = self
             return status
@@ -281,7 +282,7 @@ class NodeKernel(PortAccess):
             self.status = status
             record = self._rt.record
             if record is not None:
-                record += (monotonic_ns(), self, previous, status)
+                record += (monotonic_ns() if record.timed else 0, self, previous, status)
 
     def reset_status(self) -> None:
         """Become IDLE."""

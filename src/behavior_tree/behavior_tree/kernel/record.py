@@ -9,7 +9,8 @@ made later, of many at once.
 
 A time is written down where a node's own work ends and at the start of a tick of the tree: what
 control nodes do in between takes less than a microsecond. The others write 0 and have the time
-before.
+before. All write 0 while no reader looks at times: reading the clock takes as long as the rest of
+an entry.
 """
 
 from __future__ import annotations
@@ -37,8 +38,12 @@ RUNNING = NodeStatus.RUNNING
 class TickRecord(list[Any]):
     """Items, four by four, as nodes add them by ``+=``; flat, so no object per entry is kept."""
 
-    def __init__(self) -> None:
+    __slots__ = ("reasons", "timed")
+
+    def __init__(self, *, timed: bool = False) -> None:
         super().__init__()
+        self.timed = timed
+        """True while somebody looks at the times."""
         self.reasons: list[tuple[TreeNode, str]] = []
         """Failure reasons that nodes gave, in order."""
 
@@ -126,20 +131,31 @@ class RecordBatch:
         self._begun = begun
         self.reasons = reasons
         self.thread = thread
-        self.nodes: list[TreeNode] = items[1::_ITEMS]
-        """Nodes of all entries, in order."""
-        self.previous: list[NodeStatus] = items[2::_ITEMS]
-        """Status before, of all entries."""
-        self.new: list[NodeStatus] = items[3::_ITEMS]
-        """Status after, of all entries."""
 
     def __len__(self) -> int:
         """Number of entries."""
-        return len(self.nodes)
+        return len(self._items) // _ITEMS
+
+    @cached_property
+    def nodes(self) -> list[TreeNode]:
+        """Nodes of all entries, in order."""
+        return self._items[1::_ITEMS]
+
+    @cached_property
+    def previous(self) -> list[NodeStatus]:
+        """Status before, of all entries."""
+        return self._items[2::_ITEMS]
+
+    @cached_property
+    def new(self) -> list[NodeStatus]:
+        """Status after, of all entries."""
+        return self._items[3::_ITEMS]
 
     def repeats(self, other: RecordBatch) -> bool:
         """True if the entries are the same but for their times."""
-        return (
+        if len(self) != len(other):
+            return False
+        return self._items == other._items or (  # without times, as mostly, they are the same lists
             self.nodes == other.nodes and self.previous == other.previous and self.new == other.new
         )
 
@@ -236,6 +252,10 @@ class ChangeReader(Protocol):
     def completes_runs(self) -> bool:
         """Whether `read` shall be called as soon as a run of the tree ends."""
 
+    @property
+    def reads_times(self) -> bool:
+        """Whether it looks at times; looked at whenever it has been told of something."""
+
     def read(self, batch: RecordBatch) -> None:
         """Read what has happened since the last call, from any thread, never two at once."""
 
@@ -247,6 +267,7 @@ class LastTick:
     """Reader that keeps which nodes the last tick of a tree ticked, and the reasons given."""
 
     completes_runs = False
+    reads_times = False
 
     def __init__(self) -> None:
         self.clear()

@@ -72,6 +72,7 @@ class TickRecorder:
         with self._draining:
             self.drain()
             self.record = record
+            self._time_record()
 
     def begin(self) -> None:
         """The calling thread goes to work on the tree."""
@@ -98,6 +99,13 @@ class TickRecorder:
                 batch = RecordBatch(items, reasons, self._native_id, begun)
                 for reader in self._readers:
                     reader.read(batch)
+            self._time_record()
+
+    def _time_record(self) -> None:
+        timed = False  # no `any` of a generator: this is done after each tick
+        for reader in self._readers:
+            timed = timed or reader.reads_times
+        self.record.timed = timed
 
     def close(self) -> None:
         """End the thread."""

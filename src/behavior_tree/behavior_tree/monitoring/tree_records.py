@@ -152,6 +152,8 @@ class TreeRecords:
 
     completes_runs = False
     """For the tree: it need not tell of the end of a run at once."""
+    reads_times = True
+    """For the tree: it says when each node ended."""
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ class Capture(Closing):
     """
 
     completes_runs = False
+    reads_times = True
 
     def __init__(self, tree: Tree, *, writes: bool = False) -> None:
         self._tree = tree

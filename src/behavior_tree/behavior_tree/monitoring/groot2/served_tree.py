@@ -91,6 +91,11 @@ class ServedTree:
 
     # -- changes, told by whichever thread drains the record ------------------------------------
 
+    @property
+    def reads_times(self) -> bool:
+        """For the tree: it says when each node ended only while a client records transitions."""
+        return self._recording_since is not None
+
     def read(self, batch: RecordBatch) -> None:
         """Keep what has happened until somebody asks for it, or it has become much."""
         if not self._enabled:
@@ -164,12 +169,15 @@ class ServedTree:
         self.tree.drain_changes()
         self._transitions = b""
         self._recording_since = time.monotonic_ns()
-        return time.time_ns() // 1000
+        began = time.time_ns() // 1000
+        self.tree.drain_changes()  # times are written down from now on
+        return began
 
     def stop_recording(self) -> None:
         """Keep no further transitions."""
         self.tree.drain_changes()
         self._recording_since = None
+        self.tree.drain_changes()
 
     def take_transitions(self) -> bytes:
         """The transitions kept, 9 bytes each, which are forgotten thereby."""

@@ -115,6 +115,8 @@ class BatchLogger(StatusChangeLogger):
 
     completes_runs: ClassVar[bool] = False
     """Whether `write` shall be called as soon as a run of the tree ends."""
+    reads_times: ClassVar[bool] = True
+    """For the tree: it says when each node ended."""
 
     def __init__(self, tree: Tree) -> None:
         self._drain = tree.drain_changes
