@@ -11,6 +11,7 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Header
 
 from behavior_ros.actions.goal_context import GoalContext
+from behavior_ros.node.answer_under_way import answer_under_way
 from behavior_ros.node.at_work import AtWork, at_work
 from behavior_ros.process.clock_follower import follow_clock, followed_topic
 from behavior_ros.process.lean_executor import LeanExecutor
@@ -123,6 +124,22 @@ def test_a_worker_counts_from_the_moment_on_at_which_it_is_woken(spinner):
     assert woken == [True]
     thread.join(60.0)
     assert not workers
+
+
+def test_an_answer_under_way_counts_until_the_next_goal_comes(spinner):
+    node = spinner.node("server")
+    workers, answer = at_work(node), spinner.do(lambda: answer_under_way(node))
+
+    def sent_and_followed():
+        answer.begin()
+        answer.begin()
+        was_at_work = bool(workers)
+        answer.end()
+        return was_at_work, bool(workers)
+
+    assert spinner.do(sent_and_followed) == (True, False)
+    spinner.do(answer.begin)
+    until(lambda: not workers)  # none comes
 
 
 def test_who_is_the_last_to_rest_is_known():

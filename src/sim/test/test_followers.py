@@ -3,7 +3,7 @@
 
 import pytest
 
-from behavior_sim.node.followers import PATIENCE, Followers
+from behavior_sim.node.followers import ANSWER, PATIENCE, Followers
 
 STEP = 0.02
 """[s] simulated."""
@@ -80,4 +80,33 @@ def test_who_tells_nothing_any_more_is_gone():
 def test_stamps_are_whole_nanoseconds():
     made, _ = followers()
     made.follow("/skills", 1e-9 * round(1e9 * (5.0 + STEP)) - 4e-10)
+    assert made.wait(5.0 + STEP) == 0.0
+
+
+def test_after_the_end_of_a_motion_what_follows_is_waited_for():
+    """Its result is on its way to a process that has nothing to do until then."""
+    made, wall = followers(pace=0.1)
+    made.follow("/skills", 5.0 + STEP)
+    made.tell_end()
+    wall.now += 0.01
+    assert made.wait(5.0 + STEP) == pytest.approx(ANSWER - 0.01)
+    assert made.wait(5.0 + STEP, ahead=STEP) == 0.0, "other motions go on meanwhile"
+    made.tell_beginning()
+    assert made.wait(5.0 + STEP) == 0.0
+
+
+def test_nothing_needs_to_follow_the_end_of_a_motion():
+    made, wall = followers(pace=0.1)
+    made.follow("/skills", 5.0 + STEP)
+    made.tell_end()
+    wall.now += 1.01 * ANSWER
+    assert made.wait(5.0 + STEP) == 0.0
+
+
+def test_the_end_of_a_motion_is_waited_for_no_longer_than_by_a_robot():
+    made, wall = followers(pace=2.0)
+    made.follow("/skills", 5.0 + STEP)
+    made.tell_end()
+    assert made.wait(5.0 + STEP) == pytest.approx(STEP / 2.0)
+    wall.now += STEP / 2.0
     assert made.wait(5.0 + STEP) == 0.0

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from behavior_sim.control.gripper_controller import GripperController
 from behavior_sim.control.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.node.simulation_node import pace
 from behavior_sim.simulation import Simulation
@@ -159,6 +160,19 @@ def test_a_robot_works_while_arm_or_fingers_follow_a_goal(simulation: Simulation
     while goal.outcome is None:
         simulation.advance(10)
     assert not simulation.working
+
+
+def test_fingers_that_stand_on_their_way_are_looked_at_at_once() -> None:
+    """Whoever closes them goes on when they hold something, which the goal tells later."""
+    config = load_world(find_world("block_stacking")).robot.groups[0].gripper
+    assert config is not None
+    gripper = GripperController(config)
+    gripper.start(0.0, 0.0)
+    gripper.step(0.01, 0.07, -config.speed)
+    assert gripper.remaining(0.01) > 0.05
+    gripper.step(0.02, 0.07, 0.0)
+    assert gripper.moving
+    assert gripper.remaining(0.02) == 0.0
 
 
 def test_arms_and_fingers_are_under_way_until_they_may_come_to_rest(

@@ -331,11 +331,14 @@ class Hand:
     emptied: str = "Nothing has been picked yet."
     """How the gripper came to hold nothing, as a sentence; of no meaning while it holds something.
     """
+    let_go: str = ""
+    """Object that it let go of last, by its name; empty: none."""
     unreported: str = ""
     """Object that was let go while the scene could not be told."""
 
     def release(self, how: str) -> None:
         """It holds nothing any more, for a reason that is a sentence."""
+        self.let_go = self.let_go if self.held is None else self.held.name
         self.held, self.emptied = None, how
 
     @property

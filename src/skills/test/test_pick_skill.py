@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from behavior_motion import interruptible
 from behavior_skills.arm.context import Workspace
 from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
-from behavior_skills.arm.planning import Final, PlanFailures
+from behavior_skills.arm.planning import Final, PlanFailures, hangs
 from behavior_skills.grasping.candidates import grasp_pose
 from behavior_skills.interfaces import FailureCode, HeldObject, SkillFailure
 from behavior_tree.cause import Cancelled
@@ -127,6 +127,65 @@ def test_a_tilted_block_is_taken_as_it_lies(rig):
     rig[0].add("blue", 0.45, -0.3, z=0.06, rotation=Rotation.from_euler("x", 40, True))
     pick(rig)
     assert rig[0].held == "blue"
+
+
+@pytest.mark.parametrize(("height", "falls"), [(0.3, True), (EDGE / 2, False)])
+def test_what_was_just_let_go_in_the_air_is_not_gone_around(block, monkeypatch, height, falls):
+    """It falls out of the hand; what lies on the table between the fingers would be pushed."""
+    world, planning, hand = block
+    world.add("red", 0.45, 0.3, z=height)
+    hand.held = HeldObject("red", np.eye(4), EDGE)
+    hand.release("'red' was let go.")
+    given = []
+
+    def noted(*args, let_go, **options):
+        given.append(let_go)
+        raise Final(FailureCode.UNREACHABLE, "Enough.")
+
+    monkeypatch.setattr(planning, "straight_then_free", noted)
+    fails_with(FailureCode.UNREACHABLE, block)
+    assert given == ["red" if falls else ""]
+
+
+def test_the_way_from_a_drop_is_that_without_what_was_dropped(block):
+    world, planning, _ = block
+    tool = np.diag([1.0, -1.0, -1.0, 1.0])
+    tool[:3, 3] = 0.45, 0.3, 0.2
+    world.q = planning.planner.inverse_kinematics(tool, seed=world.q).q
+    options = PickSkill(context_of(block), PickRequest("blue"))._options()
+    target = tool.copy()
+    target[:3, 3] = 0.45, -0.3, EDGE / 2
+
+    def way(let_go):
+        planning.sync(world.objects(), None)
+        return planning.straight_then_free(
+            world.q,
+            target,
+            np.array([0.0, 0.0, 0.08]),
+            free=options,
+            straight=options,
+            object_name="blue",
+            in_a_row=PlanFailures(),
+            let_go=let_go,
+        )
+
+    free = way("").trajectory
+    world.add("red", 0.45, 0.3, z=0.2)
+    np.testing.assert_allclose(way("red").trajectory.positions, free.positions)
+
+
+def test_an_object_hangs_where_nothing_is_below_it(rig):
+    world = rig[0]
+    world.add("red", 0.5, 0.0, z=0.3)
+    world.add("beside", 0.5, 0.1)
+    assert hangs("red", world.objects(), 0.0)
+    assert not hangs("nothing", world.objects(), 0.0)
+    assert not hangs("red", world.objects(), 0.3 - EDGE / 2), "it lies on the table"
+    assert not hangs("beside", world.objects(), 0.0)
+    world.add("below", 0.52, 0.0, z=0.3 - EDGE)
+    assert not hangs("red", world.objects(), 0.0)
+    world.attached["red"] = "gripper"
+    assert not hangs("red", world.objects(), 0.0)
 
 
 def test_a_given_grasp_from_the_side_is_taken(rig):

@@ -21,6 +21,7 @@ from rclpy.node import Node
 from behavior_ros.actions.burst_action_server import BurstActionServer
 from behavior_ros.actions.goal_context import GoalContext, ServerLost, WaitTimeout
 from behavior_ros.actions.result_cause import CODE_FIELDS, MESSAGE_FIELDS, result_code
+from behavior_ros.node.answer_under_way import answer_under_way
 from behavior_ros.node.closing import register_closable, unregister_closable
 from behavior_tree.cause import Cancelled
 from behavior_tree.shown_text import reason_text
@@ -77,6 +78,7 @@ class WorkerActionServer:
         self._logger = node.get_logger()
         self._closing_since: float | None = None
         self._goals: dict[bytes, _Work] = {}
+        self._answer = answer_under_way(node)
         self._server = BurstActionServer(
             node,
             action_type,
@@ -116,6 +118,7 @@ class WorkerActionServer:
         self._server.destroy()
 
     def _decide(self, goal: Any) -> GoalResponse:
+        self._answer.end()
         reason: str | None = "the server is closing"
         if len(self._goals) >= MOST_GOALS:
             reason = f"{len(self._goals)} goals are worked on already; wait for some to end"
@@ -167,6 +170,7 @@ class WorkerActionServer:
     def _finish(self, handle: Any, succeeded: bool, result: Any) -> None:
         # Where the executor is gone before, destroy() still joins the thread.
         del self._goals[bytes(handle.goal_id.uuid)]
+        self._answer.begin()
         self._server.finish(handle, result, succeeded=succeeded)
 
     def _end_of(self, context: GoalContext) -> tuple[bool, Any]:

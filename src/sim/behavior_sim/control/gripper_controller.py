@@ -55,13 +55,15 @@ class GripperController:
         return self._goal
 
     def remaining(self, t: float) -> float:
-        """Time before which the goal does not end [s]; 0: it may at once, or there is none."""
-        if self._goal is None:
+        """Time before which the goal does not end [s]; 0: it may at once, or there is none.
+
+        Fingers that stand on their way hold something, and whoever closes them looks for that.
+        """
+        if self._goal is None or self._still_since is not None:
             return 0.0
         way = abs(self._target - self._setpoint) / self._config.speed
         reached = way - max(0.0, elapsed(t, self._time))
-        stalled = (t if self._still_since is None else self._still_since) + _STILL_TIME - t
-        return max(0.0, min(reached, stalled))
+        return max(0.0, min(reached, _STILL_TIME))
 
     def start(
         self,

@@ -8,9 +8,12 @@ else as soon as it would come at the pace of a robot. While the robot moves as i
 may look a little later.
 """
 
+import math
 import time
 from collections.abc import Callable
 
+ANSWER = 0.05
+"""[s] of wall time in which whoever waited for the end of a motion hears of it, and goes on."""
 PATIENCE = 5.0
 """[s] of wall time without news, after which a follower counts as gone."""
 
@@ -31,12 +34,24 @@ class Followers:
         self._wall = wall
         self._followed: dict[str, tuple[float, float]] = {}
         """[s] simulated and [s, wall] of the newest news, by the name of the follower."""
+        self._answered = -math.inf
+        """[s, wall] when the end of a motion was told that nothing has followed."""
         self._began, self._from = wall(), 0.0
         """[s, wall] when the newest step began, and [s] from which time on it went."""
 
     def follow(self, name: str, stamp: float) -> None:
         """A follower has done all up to the simulated time `stamp` [s]."""
         self._followed[name] = (stamp, self._wall())
+
+    def tell_end(self) -> None:
+        """The end of a motion is on its way to whoever waits for it, and has not come so far: for
+        `ANSWER`, or until a motion begins, he has something to do.
+        """
+        self._answered = self._wall()
+
+    def tell_beginning(self) -> None:
+        """A motion begins."""
+        self._answered = -math.inf
 
     def begin_step(self, now: float) -> None:
         """A step begins at the simulated time `now` [s]."""
@@ -51,12 +66,16 @@ class Followers:
         """
         if self.pace <= 0.0:
             return 0.0
-        left = self._began + (now - self._from) / self.pace - self._wall()
-        if left <= 0.0 or self._have_come_to(now - ahead):
+        wall = self._wall()
+        left = self._began + (now - self._from) / self.pace - wall
+        if left <= 0.0:
             return 0.0
-        return left
+        if not self.have_come_to(now - ahead):
+            return left
+        return 0.0 if ahead > 0.0 else max(0.0, min(left, self._answered + ANSWER - wall))
 
-    def _have_come_to(self, now: float) -> bool:
+    def have_come_to(self, now: float) -> bool:
+        """Whether all have done all up to the simulated time `now` [s]."""
         limit = self._wall() - PATIENCE
         self._followed = {name: news for name, news in self._followed.items() if news[1] >= limit}
         stamps = [stamp for stamp, _ in self._followed.values()]

@@ -55,7 +55,7 @@ from behavior_sim.control.base_controller import BaseController
 from behavior_sim.control.gripper_controller import GripperController
 from behavior_sim.control.joint_trajectory_controller import Tolerances
 from behavior_sim.control.part import Part
-from behavior_sim.goals import Goal, InvalidGoal
+from behavior_sim.goals import Goal, InvalidGoal, Outcome
 from behavior_sim.node import messages
 from behavior_sim.node.controller_action_server import ControllerActionServer
 from behavior_sim.node.followers import Followers
@@ -417,7 +417,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         simulation, due = self._simulation, self._due
         begin = simulation.time
         self._followers.begin_step(begin)
-        simulation.advance(self._step())
+        self._go_on(self._step())
         self._newest_step = simulation.time - begin
         steps = simulation.world.steps
         nanoseconds = round(steps * simulation.config.timestep * 1e9)
@@ -443,10 +443,21 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._stepper.speed = speed
         return simulation.time
 
+    def _go_on(self, steps: int) -> None:
+        """Advance by so many physics steps, or until fingers stand, which somebody waits for."""
+        while steps > 0:
+            self._simulation.advance(min(self._chunk, steps))
+            steps -= self._chunk
+            if self._simulation.under_way() <= 0.0:
+                return
+
     def _step(self) -> int:
         """Physics steps until the next look at what is due."""
-        if self._followers.pace <= 0.0 or self._simulation.time < self._stream_end:
+        now = self._simulation.time
+        if self._followers.pace <= 0.0 or now < self._stream_end:
             return self._chunk
+        if not (self._is_on_its_way() or self._followers.have_come_to(now)):
+            return self._chunk  # who computes decides something, maybe before a long step's end
         ahead = min(UNDER_WAY, self._simulation.under_way())
         chunks = math.ceil(round(ahead / self._simulation.config.timestep, 6) / self._chunk)
         return self._chunk * max(1, chunks)
@@ -458,14 +469,20 @@ class SimulationNode(Node):  # type: ignore[misc]
         return min(pause, ALIVE)
 
     def _wait_for_followers(self, now: float) -> float:
-        # While the robot moves the next step may be computed beside them.
-        ahead = self._newest_step if self._simulation.working else 0.0
+        # While the arm is on its way the next step may be computed beside them. While fingers alone
+        # move, and when a motion has come to its end, what comes next is being decided.
+        ahead = self._newest_step if self._is_on_its_way() else 0.0
         return max(
             self._followers.wait(now, ahead=ahead),
             self._wait_for_sight(now),
             self._wait_for_stream(now),
             self._wait_for_drive(now),
         )
+
+    def _is_on_its_way(self) -> bool:
+        base, now = self._simulation.base, self._simulation.time
+        arms = any(part.arm.remaining(now) > 0.0 for part in self._simulation.parts.values())
+        return arms or (base is not None and base.moving)
 
     def _wait_for_stream(self, now: float) -> float:
         """Who tells the arm its motion many times a second decides on it by what he sees."""
@@ -508,9 +525,18 @@ class SimulationNode(Node):  # type: ignore[misc]
                 )
 
     def _start_trajectory(self, part: Part, request: Any, on_done: Any) -> Goal:
-        return self._begin_trajectory(
-            part, request.trajectory, messages.parse_tolerances(request), on_done
+        goal = self._begin_trajectory(
+            part,
+            request.trajectory,
+            messages.parse_tolerances(request),
+            partial(self._tell_end, on_done),
         )
+        self._followers.tell_beginning()
+        return goal
+
+    def _tell_end(self, on_done: Any, outcome: Outcome) -> None:
+        on_done(outcome)
+        self._followers.tell_end()
 
     def _stream_trajectory(self, part: Part, message: JointTrajectory) -> None:
         try:
@@ -550,9 +576,14 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _start_gripper(self, fingers: GripperController, request: Any, on_done: Any) -> Goal:
         command = request.command
-        return fingers.start(
-            self._simulation.time, command.position, command.max_effort, on_done=on_done
+        goal = fingers.start(
+            self._simulation.time,
+            command.position,
+            command.max_effort,
+            on_done=partial(self._tell_end, on_done),
         )
+        self._followers.tell_beginning()
+        return goal
 
     def _on_error(self, error: Exception) -> None:
         self.get_logger().fatal(reason_text(f"the physics failed and is paused: {error}"))

@@ -29,6 +29,7 @@ from behavior_skills.arm.planning import (
     ApproachPlan,
     Final,
     PlanFailures,
+    hangs,
     held_orientation,
     most_informative,
 )
@@ -265,9 +266,12 @@ class PickSkill(Skill):
         q = self.arm.state().q
         failures: list[SkillFailure] = []
         in_a_row = PlanFailures()
+        falls = hangs(self.hand.let_go, objects, self.world.ground_height())
+        let_go = self.hand.let_go if falls and self.hand.let_go != obj.name else ""
         for grasp in self._candidates(obj):
+            target = level @ grasp.object_T_tool
             try:
-                entry = self._way_to(q, level @ grasp.object_T_tool, obj.name, in_a_row)
+                entry = self._way_to(q, target, obj.name, in_a_row, let_go)
             except Final:
                 raise
             except SkillFailure as failure:
@@ -282,7 +286,9 @@ class PickSkill(Skill):
             return entry
         raise most_informative(failures, f"Object '{obj.name}' cannot be grasped")
 
-    def _way_to(self, q: Array, target: Array, name: str, in_a_row: PlanFailures) -> ApproachPlan:
+    def _way_to(
+        self, q: Array, target: Array, name: str, in_a_row: PlanFailures, let_go: str
+    ) -> ApproachPlan:
         """Free motion and straight approach to a tool pose; raises `SkillFailure`."""
         robot = self.robot
         kept = held_orientation(
@@ -298,6 +304,7 @@ class PickSkill(Skill):
                 straight=self._options(self.speeds.approach),
                 object_name=name,
                 in_a_row=in_a_row,
+                let_go=let_go,
             )
         trajectory = entry.trajectory
         problem = kept.problem(robot, trajectory.positions[trajectory.times <= entry.approach_at])

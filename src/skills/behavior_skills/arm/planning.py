@@ -40,6 +40,8 @@ from behavior_skills.interfaces import (
 from behavior_skills.sentences import sentence
 
 GROUND = "ground"
+IN_THE_AIR = 0.01
+"""[m] What has nothing so near below it, and is let go, falls."""
 SMALL_MOVE = 5e-4
 """[m] objects that moved less than this are left where they are in the planner's scene."""
 
@@ -92,6 +94,35 @@ def shape_of(obj: ObjectView) -> Shape:
         return Cylinder(radius=obj.size[1], height=obj.size[0])
     x, y, z = obj.size
     return Box((x, y, z))
+
+
+def hangs(name: str, objects: Mapping[str, ObjectView], ground: float) -> bool:
+    """Whether an object has nothing below it that it could rest on.
+
+    Args:
+        name: of the object; one that is not there, lost or held does not hang.
+        objects: all that are there, in the robot's base frame.
+        ground: height of the surface below all in that frame [m].
+    """
+    obj = objects.get(name)
+    if obj is None or obj.state in (ObjectState.LOST, ObjectState.ATTACHED):
+        return False
+    extents, position = _extents(obj), obj.base_T_object[:3, 3]
+    air = position[2] - extents[2] - IN_THE_AIR
+    for other in objects.values():
+        if other is obj or other.state is ObjectState.LOST:
+            continue
+        reach = _extents(other)
+        apart = np.abs(other.base_T_object[:2, 3] - position[:2])
+        if np.all(apart < reach[:2] + extents[:2]) and other.base_T_object[2, 3] + reach[2] > air:
+            return False
+    return bool(air > ground)
+
+
+def _extents(obj: ObjectView) -> Array:
+    """Half edges of the box around an object along the base frame's axes [m]."""
+    extents: Array = np.abs(obj.base_T_object[:3, :3]) @ obj.half_extents
+    return extents
 
 
 class PlanningWorld:
@@ -218,6 +249,7 @@ class PlanningWorld:
         object_name: str,
         in_a_row: PlanFailures,
         contacts: Sequence[str] = (),
+        let_go: str = "",
     ) -> ApproachPlan:
         """Free motion to `offset` beside the target, then a straight line to it.
 
@@ -233,6 +265,7 @@ class PlanningWorld:
             object_name: that the hand works on.
             in_a_row: counts failures of the free part.
             contacts: other objects it may touch in the straight part.
+            let_go: object that falls out of the open hand and is no obstacle to that; empty: none.
 
         Raises:
             SkillFailure: UNREACHABLE, GOAL_IN_COLLISION, PLANNING_FAILED ...
@@ -253,7 +286,9 @@ class PlanningWorld:
                 )
             back = checked(planner.plan_cartesian(found.q, [outside], options=straight))
         assert back.trajectory is not None
-        with planner.scene.allowing(self._present_contacts(q_start, free.gripper_width)):
+        falls = [(let_go, link) for link in planner.robot.gripper.touch_links if let_go]
+        touched = self._present_contacts(q_start, free.gripper_width)
+        with planner.scene.allowing([*touched, *falls]):
             reach = in_a_row.checked(
                 planner.plan_to_joints(q_start, back.trajectory.positions[-1], options=free)
             )
