@@ -99,31 +99,19 @@ def test_entities_that_come_and_go_while_it_spins(executor, node, context):
     other.destroy_node()
 
 
-def test_what_was_destroyed_in_the_same_round_is_not_called(executor, node):
+@pytest.mark.parametrize(
+    "end",
+    [lambda node, timer: node.destroy_timer(timer), lambda node, timer: timer.cancel()],
+    ids=["destroyed", "cancelled"],
+)
+def test_what_was_ended_in_the_same_round_is_not_called(executor, node, end):
     called = []
     timers = []
 
     def first():
         called.append(1)
-        for timer in timers:
-            node.destroy_timer(timer)
-        timers.clear()
-
-    timers += [node.create_timer(0.0, first) for _ in range(2)]
-    spin(executor, lambda: called)
-    for _ in range(5):
-        executor.spin_once(timeout_sec=0.002)
-    assert called == [1]
-
-
-def test_a_timer_that_was_cancelled_in_the_same_round_is_not_called(executor, node):
-    called = []
-    timers = []
-
-    def first():
-        called.append(1)
-        for timer in timers:
-            timer.cancel()
+        while timers:
+            end(node, timers.pop())
 
     timers += [node.create_timer(0.0, first) for _ in range(2)]
     spin(executor, lambda: called)

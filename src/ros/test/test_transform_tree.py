@@ -26,6 +26,14 @@ def matrix(position, quaternion):
     return result
 
 
+def tree_of(*samples):
+    """A tree of frames at their parents' places: (parent, child, seconds)."""
+    tree = TransformTree()
+    for parent, child, second in samples:
+        tree.set(parent, child, second * S, (0.0, 0.0, 0.0), NO_TURN)
+    return tree
+
+
 def test_interpolates_position_linearly_and_rotation_by_slerp():
     tree = TransformTree()
     tree.set("world", "hand", 1 * S, (0.0, 0.0, 0.0), yaw(0.0))
@@ -111,9 +119,7 @@ def test_late_samples_are_sorted_in_and_repeated_ones_replace():
 
 
 def test_extrapolation_names_span_and_distance():
-    tree = TransformTree()
-    tree.set("world", "a", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
-    tree.set("world", "a", 2 * S, (0.0, 0.0, 0.0), NO_TURN)
+    tree = tree_of(("world", "a", 1), ("world", "a", 2))
     with pytest.raises(TransformError) as info:
         tree.lookup("world", "a", 3 * S)
     text = str(info.value)
@@ -122,9 +128,7 @@ def test_extrapolation_names_span_and_distance():
 
 
 def test_unknown_frame_names_the_nearest():
-    tree = TransformTree()
-    tree.set("world", "red_block", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
-    tree.set("world", "tool", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
+    tree = tree_of(("world", "red_block", 1), ("world", "tool", 1))
     with pytest.raises(TransformError, match=r"'red_blok' is unknown .nearest: red_block"):
         tree.lookup("world", "red_blok")
     with pytest.raises(TransformError, match="no transform was received yet"):
@@ -132,10 +136,7 @@ def test_unknown_frame_names_the_nearest():
 
 
 def test_unconnected_trees_name_both_roots():
-    tree = TransformTree()
-    tree.set("world", "a", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
-    tree.set("map", "odom", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
-    tree.set("odom", "b", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
+    tree = tree_of(("world", "a", 1), ("map", "odom", 1), ("odom", "b", 1))
     with pytest.raises(TransformError) as info:
         tree.lookup("a", "b")
     assert "b below root 'map'" in str(info.value)
@@ -143,9 +144,7 @@ def test_unconnected_trees_name_both_roots():
 
 
 def test_loops_are_told():
-    tree = TransformTree()
-    tree.set("a", "b", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
-    tree.set("b", "a", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
+    tree = tree_of(("a", "b", 1), ("b", "a", 1))
     with pytest.raises(TransformError, match="loop"):
         tree.lookup("a", "b")
 
@@ -174,8 +173,7 @@ def test_new_parent_replaces_the_old():
 
 
 def test_too_old_a_sample_is_refused():
-    tree = TransformTree()
-    tree.set("world", "a", 100 * S, (0.0, 0.0, 0.0), NO_TURN)
+    tree = tree_of(("world", "a", 100))
     with pytest.raises(TransformError, match=r"89\.000 s older"):
         tree.set("world", "a", 11 * S, (0.0, 0.0, 0.0), NO_TURN)
 
