@@ -5,9 +5,41 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
+from typing import Any
 
 from behavior_bringup.arguments import argument_types, completion
 from behavior_bringup.stacks.state import DEFAULT_STACK
+
+
+def add_verb(
+    subparsers: Any, name: str, text: str, run: Callable[[argparse.Namespace], int]
+) -> argparse.ArgumentParser:
+    """Add a verb.
+
+    Args:
+        subparsers: of the command.
+        name: of the verb.
+        text: a line of help.
+        run: what it does; its docstring is the verb's description.
+    """
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name, help=text, description=run.__doc__
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_parameters(parser: argparse.ArgumentParser) -> None:
+    """`--param`."""
+    parser.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        type=argument_types.parameter,
+        metavar="KEY=VALUE",
+        help="a parameter of the mission, see 'behavior mission show'; may be given again",
+    )
 
 
 def add_stack(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from behavior_bringup.arguments.options import (
     add_seed,
     add_speed,
     add_stack,
+    add_verb,
     add_world,
 )
 from behavior_bringup.commands import stack_verbs
@@ -47,10 +48,7 @@ def add_stack_verbs(subparsers: Any) -> None:
 
 
 def _verb(subparsers: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        name, help=text, description=run.__doc__
-    )
-    parser.set_defaults(run=run)
+    parser = add_verb(subparsers, name, text, run)
     add_stack(parser)
     return parser
 

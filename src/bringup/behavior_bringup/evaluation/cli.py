@@ -13,6 +13,7 @@ from behavior_bringup.arguments import argument_types, completion
 from behavior_bringup.arguments.options import (
     add_cameras,
     add_namespace,
+    add_parameters,
     add_seed,
     add_speed,
     add_world,
@@ -117,14 +118,7 @@ def _add_run(subparsers: Any) -> None:
         " episodes for each value",
     )
     _add_places(evaluate)
-    evaluate.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        type=argument_types.parameter,
-        metavar="KEY=VALUE",
-        help="a parameter of the mission, see 'behavior mission show'; may be given again",
-    )
+    add_parameters(evaluate)
     evaluate.set_defaults(run=_later("verbs", "evaluate"), extra=())
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,10 @@ from behavior_bringup.arguments.options import (
     add_connection,
     add_console,
     add_namespace,
+    add_parameters,
     add_seed,
     add_speed,
+    add_verb,
     add_world,
 )
 from behavior_bringup.jobs import job_verbs
@@ -27,9 +28,8 @@ def add_job_verbs(subparsers: Any) -> None:
 
 
 def _add_disturb(subparsers: Any) -> None:
-    disturb = subparsers.add_parser(
-        "disturb", help="interfere with the simulated world", description=job_verbs.disturb.__doc__
-    )
+    text = "interfere with the simulated world"
+    disturb = add_verb(subparsers, "disturb", text, job_verbs.disturb)
     disturb.add_argument("object", help="e.g. blue_block; with --fault, e.g. detector")
     how = disturb.add_mutually_exclusive_group()
     how.add_argument(
@@ -52,26 +52,10 @@ def _add_disturb(subparsers: Any) -> None:
         help="let a part of the cell fail, or work again: detector, and what else the world has",
     )
     add_connection(disturb)
-    disturb.set_defaults(run=job_verbs.disturb)
-
-
-def _add_own_options(parser: argparse.ArgumentParser) -> None:
-    """Parameters of the mission, and options that the job brings along."""
-    parser.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        type=argument_types.parameter,
-        metavar="KEY=VALUE",
-        help="a parameter of the mission, see 'behavior mission show'; may be given again",
-    )
-    parser.set_defaults(extra=())
 
 
 def _add_demo(subparsers: Any) -> None:
-    demo = subparsers.add_parser(
-        "demo", help="run a mission in a stack of its own", description=job_verbs.demo.__doc__
-    )
+    demo = add_verb(subparsers, "demo", "run a mission in a stack of its own", job_verbs.demo)
     name = demo.add_argument(
         "mission",
         metavar="NAME",
@@ -88,5 +72,5 @@ def _add_demo(subparsers: Any) -> None:
     demo.add_argument(
         "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for pictures (out)"
     )
-    _add_own_options(demo)
-    demo.set_defaults(run=job_verbs.demo)
+    add_parameters(demo)
+    demo.set_defaults(extra=())  # options that the job brings along

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from behavior_bringup.arguments import argument_types, completion
-from behavior_bringup.arguments.options import add_connection, add_json
+from behavior_bringup.arguments.options import add_connection, add_json, add_parameters, add_verb
 from behavior_bringup.missions import mission_edit, mission_verbs
 
 # MissionAction's types and policies; importing the message would cost every command its time.
@@ -46,8 +46,7 @@ def _add_edit(actions: Any) -> None:
 
 
 def _command(actions: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(name, help=text, description=run.__doc__)
-    parser.set_defaults(run=run)
+    parser = add_verb(actions, name, text, run)
     add_connection(parser)
     return parser
 
@@ -71,14 +70,7 @@ def add_mission_name(parser: argparse.ArgumentParser) -> None:
         "mission", metavar="NAME", help="as 'behavior mission list' prints it"
     )
     completion.offer(name, completion.mission_names)
-    parser.add_argument(
-        "--param",
-        action="append",
-        default=[],
-        type=argument_types.parameter,
-        metavar="KEY=VALUE",
-        help="a parameter, see 'behavior mission show'; may be given again",
-    )
+    add_parameters(parser)
 
 
 def _add_driving(actions: Any) -> None:

@@ -7,7 +7,7 @@ import argparse
 from typing import Any
 
 from behavior_bringup.arguments import argument_types
-from behavior_bringup.arguments.options import add_connection, add_json
+from behavior_bringup.arguments.options import add_connection, add_json, add_verb
 from behavior_bringup.scene import scene_verbs
 
 QUESTIONS = (
@@ -45,10 +45,9 @@ def add_scene(subparsers: Any) -> None:
 
 
 def _command(commands: Any, name: str, text: str, run: Any) -> Any:
-    parser = commands.add_parser(name, help=text, description=run.__doc__)
+    parser = add_verb(commands, name, text, run)
     add_json(parser)
     add_connection(parser)
-    parser.set_defaults(run=run)
     return parser
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from behavior_bringup.arguments import argument_types
-from behavior_bringup.arguments.options import add_world
+from behavior_bringup.arguments.options import add_verb, add_world
 from behavior_bringup.security import verb
 
 
@@ -16,9 +16,7 @@ def add_security(subparsers: Any) -> None:
     text = "write policies by which DDS lets in only the stack and its operators"
     security = subparsers.add_parser("security", help=text, description=f"{text}: docs/security.md")
     actions = security.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    generate = actions.add_parser(
-        "generate", help="for the stack of a world", description=verb.generate.__doc__
-    )
+    generate = add_verb(actions, "generate", "for the stack of a world", verb.generate)
     add_world(generate, "which (the packages' default)")
     generate.add_argument(
         "--output",
@@ -34,4 +32,3 @@ def add_security(subparsers: Any) -> None:
         metavar="NAME:=VALUE",
         help="further arguments of the stack, as for 'behavior up'",
     )
-    generate.set_defaults(run=verb.generate)

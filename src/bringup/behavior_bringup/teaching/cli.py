@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from behavior_bringup.arguments import argument_types, completion
-from behavior_bringup.arguments.options import add_connection
+from behavior_bringup.arguments.options import add_connection, add_verb
 from behavior_bringup.missions.mission_edit import add_editor
 from behavior_bringup.teaching import verb
 from behavior_packages import packages
@@ -18,11 +18,8 @@ _TOLERANCE = 0.02
 
 def add_teach(subparsers: Any) -> None:
     """Add `teach` to the command's subparsers."""
-    teach: argparse.ArgumentParser = subparsers.add_parser(
-        "teach",
-        help="make leaves of a tree of a motion that is shown or was recorded",
-        description=verb.teach.__doc__,
-    )
+    text = "make leaves of a tree of a motion that is shown or was recorded"
+    teach = add_verb(subparsers, "teach", text, verb.teach)
     teach.add_argument(
         "recording",
         nargs="?",
@@ -43,7 +40,7 @@ def add_teach(subparsers: Any) -> None:
     teach.add_argument("--before", metavar="NODE", help="before this child, else behind all")
     add_editor(teach)
     add_connection(teach)
-    teach.set_defaults(run=verb.teach, json=False)
+    teach.set_defaults(json=False)
 
 
 def _add_motion(teach: argparse.ArgumentParser) -> None:
