@@ -18,6 +18,7 @@ from behavior_executor.missions.statistics import Metric
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers import autonomy_level_nodes as nodes
 from behavior_navigation.operator_input import OPERATOR_PARAMETERS, OperatorInput
+from behavior_navigation.rules.nodes import register_by_class
 from behavior_navigation.rules.state import Level
 from behavior_ros import QOS_LATCHED, read_only
 from behavior_tree import BehaviorTreeFactory
@@ -188,6 +189,6 @@ def register_autonomy_level_nodes(factory: BehaviorTreeFactory, autonomy: nodes.
         factory: gets the nodes.
         autonomy: what they act upon; the manager is one.
     """
-    factory.register_node_type(nodes.AutonomyIsEnabled, "autonomyIsEnabled", autonomy)
-    factory.register_node_type(nodes.DeadmanIsAlive, "deadmanIsAlive", autonomy)
-    factory.register_node_type(nodes.SetAutonomyLevel, "setAutonomyLevel", autonomy)
+    register_by_class(
+        factory, autonomy, nodes.AutonomyIsEnabled, nodes.DeadmanIsAlive, nodes.SetAutonomyLevel
+    )

@@ -6,15 +6,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from behavior_navigation.rules.autonomy import SELECTABLE
-from behavior_navigation.rules.conditions import ProblemCondition
+from behavior_navigation.rules.nodes import ActsOn, ProblemAction, ProblemCondition
 from behavior_navigation.rules.state import Level, NavigationState
-from behavior_tree import (
-    InputPort,
-    NodeConfig,
-    NodeStatus,
-    SyncActionNode,
-    ports_list,
-)
+from behavior_tree import InputPort, ports_list
 
 
 class Autonomy(Protocol):
@@ -31,47 +25,35 @@ class Autonomy(Protocol):
         """Select a level."""
 
 
-class _AutonomyCondition(ProblemCondition):
-    def __init__(self, name: str, config: NodeConfig, autonomy: Autonomy) -> None:
-        super().__init__(name, config)
-        self._autonomy = autonomy
-
-
-class AutonomyIsEnabled(_AutonomyCondition):
+class AutonomyIsEnabled(ActsOn[Autonomy], ProblemCondition):
     """The autonomy moves the robot: AUTONOMOUS is selected, nobody overrides it, nothing halts."""
 
     def problem(self) -> str:
         """Look at the level in force."""
-        state = self._autonomy.state.autonomy
+        state = self.subject.state.autonomy
         return "" if state.may_drive else f"the level in force is {state.effective.name}"
 
 
-class DeadmanIsAlive(_AutonomyCondition):
+class DeadmanIsAlive(ActsOn[Autonomy], ProblemCondition):
     """The deadman switch is held, or there is none."""
 
     def problem(self) -> str:
         """Look at the switch."""
-        if self._autonomy.state.autonomy.deadman_alive:
+        if self.subject.state.autonomy.deadman_alive:
             return ""
-        return self._autonomy.why_halted() or "the deadman switch is lost"
+        return self.subject.why_halted() or "the deadman switch is lost"
 
 
-class SetAutonomyLevel(SyncActionNode):
+class SetAutonomyLevel(ActsOn[Autonomy], ProblemAction):
     """Selects who moves the robot, as the operator would."""
 
     ports = ports_list(InputPort("level", str, description="MANUAL or AUTONOMOUS"))
 
-    def __init__(self, name: str, config: NodeConfig, autonomy: Autonomy) -> None:
-        """Make the node, as the factory does; ``autonomy`` is what it acts upon."""
-        super().__init__(name, config)
-        self._autonomy = autonomy
-
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """Select it."""
         name = self.get_input("level").strip().upper()
         chosen = {level.name: level for level in SELECTABLE}.get(name)
         if chosen is None:
-            self.set_failure_reason(f"level '{name}': give MANUAL or AUTONOMOUS")
-            return NodeStatus.FAILURE
-        self._autonomy.select(chosen)
-        return NodeStatus.SUCCESS
+            return f"level '{name}': give MANUAL or AUTONOMOUS"
+        self.subject.select(chosen)
+        return ""

@@ -15,6 +15,7 @@ from behavior_executor.missions.report import Report
 from behavior_executor.missions.statistics import Metric
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers import planner_nodes as nodes
+from behavior_navigation.rules.nodes import register_by_class
 from behavior_navigation.rules.planner_core import PlannerCore
 from behavior_navigation.rules.planner_mode import Alarm, PlannerRules, Solver
 from behavior_navigation.rules.state import PlannerMode
@@ -219,20 +220,16 @@ class PlannerManager(NavigationManager):
         self._publisher.publish(message)
 
 
-def register_planner_nodes(factory: BehaviorTreeFactory, planner: nodes.Planner) -> None:
-    """Register the nodes that look at the planners and choose their mode.
-
-    Args:
-        factory: gets the nodes.
-        planner: what they act upon; a PlannerCore is one.
-    """
-    for name, node_class in (
-        ("pathPlannerIsHealthy", nodes.PathPlannerIsHealthy),
-        ("trajectoryIsValid", nodes.TrajectoryIsValid),
-        ("rerouteRequested", nodes.RerouteRequested),
-        ("setPlannerNominal", nodes.SetPlannerNominal),
-        ("setPlannerFallback", nodes.SetPlannerFallback),
-        ("setPlannerIdle", nodes.SetPlannerIdle),
-        ("selectPlannerMode", nodes.SelectPlannerMode),
-    ):
-        factory.register_node_type(node_class, name, planner)
+def register_planner_nodes(factory: BehaviorTreeFactory, planner: PlannerCore) -> None:
+    """Register the nodes that look at the planners and choose their mode."""
+    register_by_class(
+        factory,
+        planner,
+        nodes.PathPlannerIsHealthy,
+        nodes.TrajectoryIsValid,
+        nodes.RerouteRequested,
+        nodes.SetPlannerNominal,
+        nodes.SetPlannerFallback,
+        nodes.SetPlannerIdle,
+        nodes.SelectPlannerMode,
+    )

@@ -22,6 +22,7 @@ from behavior_navigation.rules.localization import (
     LocalizationWatch,
     brought_to_now,
 )
+from behavior_navigation.rules.nodes import register_by_class
 from behavior_navigation.rules.route_progress import Odometer
 from behavior_ros import ERROR, TransformError, read_only, seconds, to_time
 from behavior_tree import BehaviorTreeFactory
@@ -166,8 +167,12 @@ def register_system_health_nodes(factory: BehaviorTreeFactory, health: nodes.Sys
         factory: gets the nodes.
         health: where they look; the manager is one.
     """
-    factory.register_node_type(nodes.LocalizationIsReady, "localizationIsReady", health)
-    factory.register_node_type(nodes.LocalizationIsFresh, "localizationIsFresh", health)
-    factory.register_node_type(nodes.LocalizationResetIsWanted, "localizationResetIsWanted", health)
-    factory.register_node_type(nodes.SystemIsHealthy, "systemIsHealthy", health)
-    factory.register_node_type(nodes.ResetLocalization, "resetLocalization", health)
+    register_by_class(
+        factory,
+        health,
+        nodes.LocalizationIsReady,
+        nodes.LocalizationIsFresh,
+        nodes.LocalizationResetIsWanted,
+        nodes.SystemIsHealthy,
+        nodes.ResetLocalization,
+    )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from behavior_navigation.managers.localization_reset import LocalizationReset
-from behavior_navigation.rules.conditions import ProblemCondition
+from behavior_navigation.rules.nodes import ActsOn, ProblemCondition, ended
 from behavior_navigation.rules.state import NavigationState
 from behavior_tree import (
     NodeConfig,
@@ -40,74 +40,66 @@ class SystemHealth(Protocol):
         """Why the system is not fit to drive; empty: it is."""
 
 
-class _HealthCondition(ProblemCondition):
-    def __init__(self, name: str, config: NodeConfig, health: SystemHealth) -> None:
-        super().__init__(name, config)
-        self._health = health
-
-
-class LocalizationIsReady(_HealthCondition):
+class LocalizationIsReady(ActsOn[SystemHealth], ProblemCondition):
     """The newest localization result is fresh, and the localizer trusts it."""
 
     def problem(self) -> str:
         """Look at it."""
-        return self._health.state.localization.reason
+        return self.subject.state.localization.reason
 
 
-class LocalizationIsFresh(_HealthCondition):
+class LocalizationIsFresh(ActsOn[SystemHealth], ProblemCondition):
     """A localization result came within its maximum age, good or bad."""
 
     def problem(self) -> str:
         """Look at it."""
-        localization = self._health.state.localization
+        localization = self.subject.state.localization
         return "" if localization.fresh else localization.reason
 
 
-class LocalizationResetIsWanted(_HealthCondition):
+class LocalizationResetIsWanted(ActsOn[SystemHealth], ProblemCondition):
     """The localization has been bad for longer than the planner manager's loc_bad_grace."""
 
     def problem(self) -> str:
         """Look at what the rule of the planner's mode says."""
-        wanted = self._health.state.planner.reset_wanted
+        wanted = self.subject.state.planner.reset_wanted
         return "" if wanted else "no reset of the localization is wanted"
 
 
-class SystemIsHealthy(_HealthCondition):
+class SystemIsHealthy(ActsOn[SystemHealth], ProblemCondition):
     """The localization is good, and no navigation manager reports an error."""
 
     def problem(self) -> str:
         """Ask the managers."""
-        return self._health.unhealthy()
+        return self.subject.unhealthy()
 
 
-class ResetLocalization(StatefulActionNode):
+class ResetLocalization(ActsOn[SystemHealth], StatefulActionNode):
     """Has the localizer start anew. RUNNING until it answered; then only newer results count."""
 
     ports = ports_list(OutputPort("message", str, description="what the localizer answered"))
 
     def __init__(self, name: str, config: NodeConfig, health: SystemHealth) -> None:
         """Make the node, as the factory does; ``health`` is what it acts upon."""
-        super().__init__(name, config)
-        self._health = health
+        super().__init__(name, config, health)
         self._since = 0.0
 
     def on_start(self) -> NodeStatus:
         """Ask."""
-        self._since = self._health.state.now
-        self._health.begin_reset()
+        self._since = self.subject.state.now
+        self.subject.begin_reset()
         return self.on_running()
 
     def on_running(self) -> NodeStatus:
         """Look for the answer."""
-        answer = self._health.reset.answer()
+        answer = self.subject.reset.answer()
         if answer is None:
-            waited = self._health.state.now - self._since
-            if waited <= self._health.reset_timeout:
+            waited = self.subject.state.now - self._since
+            if waited <= self.subject.reset_timeout:
                 return NodeStatus.RUNNING
-            reason = f"{self._health.reset.waits_for()} after {waited:.1f} s"
-            self._health.reset.abandon()
-            self.set_failure_reason(reason)
-            return NodeStatus.FAILURE
+            reason = f"{self.subject.reset.waits_for()} after {waited:.1f} s"
+            self.subject.reset.abandon()
+            return ended(self, reason)
         self.set_output("message", answer.text)
         if answer.success:
             return NodeStatus.SUCCESS
@@ -116,4 +108,4 @@ class ResetLocalization(StatefulActionNode):
 
     def on_halted(self) -> None:
         """Forget the answer."""
-        self._health.reset.abandon()
+        self.subject.reset.abandon()

@@ -7,12 +7,18 @@ from collections.abc import Callable
 
 from behavior_navigation.rules.action_core import ActionCore
 from behavior_navigation.rules.calls import CallNode
+from behavior_navigation.rules.nodes import (
+    ActsOn,
+    ProblemAction,
+    ProblemCondition,
+    ended,
+    register_by_class,
+)
 from behavior_navigation.rules.regions import REGION_TYPES
 from behavior_navigation.rules.route_exchange import RouteCause
 from behavior_navigation.rules.state import ActionPhase
 from behavior_tree import (
     BehaviorTreeFactory,
-    ConditionNode,
     InputPort,
     NodeConfig,
     NodeStatus,
@@ -20,14 +26,12 @@ from behavior_tree import (
     OutputPort,
     PortInfo,
     StatefulActionNode,
-    SyncActionNode,
-    TreeNode,
     TreeNodeManifest,
     ports_list,
 )
 
 
-class Asks(ConditionNode):
+class Asks(ProblemCondition):
     """Asks a question about the navigation."""
 
     def __init__(
@@ -45,12 +49,9 @@ class Asks(ConditionNode):
         self._question = question
         self._otherwise = otherwise
 
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look."""
-        if self._question():
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(self._otherwise)
-        return NodeStatus.FAILURE
+        return "" if self._question() else self._otherwise
 
 
 def register_condition(
@@ -75,22 +76,6 @@ def register_condition(
     )
 
 
-class _ActionNode(SyncActionNode):
-    """Does something with the action within one tick."""
-
-    def __init__(self, name: str, config: NodeConfig, core: ActionCore) -> None:
-        """Make the node, as the factory does; ``core`` is the action."""
-        super().__init__(name, config)
-        self.core = core
-
-    def result(self, problem: str) -> NodeStatus:
-        """SUCCESS without a problem."""
-        if not problem:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(problem)
-        return NodeStatus.FAILURE
-
-
 def _forbidden_port() -> PortInfo:
     return InputPort(
         "forbidden",
@@ -109,111 +94,102 @@ def _region_types(names: list[str]) -> set[int]:
     return {REGION_TYPES.index(name) for name in names}
 
 
-class RegionsAreAllowed(ConditionNode):
+class RegionsAreAllowed(ActsOn[ActionCore], ProblemCondition):
     """SUCCESS unless the robot is in, or the way ahead touches, a region that it must not enter."""
 
     ports = ports_list(_forbidden_port())
 
-    def __init__(self, name: str, config: NodeConfig, core: ActionCore) -> None:
-        """Make the node, as the factory does; ``core`` is the action."""
-        super().__init__(name, config)
-        self.core = core
-
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look."""
-        found = self.core.forbidden_ahead(_region_types(self.get_input("forbidden")))
-        if not found:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(f"the way leads through {', '.join(found)}")
-        return NodeStatus.FAILURE
+        found = self.subject.forbidden_ahead(_region_types(self.get_input("forbidden")))
+        return f"the way leads through {', '.join(found)}" if found else ""
 
 
-class AvoidRegions(_ActionNode):
+class AvoidRegions(ActsOn[ActionCore], ProblemAction):
     """Asks for a route around the forbidden regions that the way ahead touches."""
 
     ports = ports_list(_forbidden_port())
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """Ask; FAILURE if there is no other way to ask for, and none is under way."""
         types = _region_types(self.get_input("forbidden"))
-        if self.core.exchange.pending or self.core.avoid_regions(types):
-            return NodeStatus.SUCCESS
-        found = ", ".join(self.core.forbidden_ahead(types))
-        return self.result(f"no way is known around {found}")
+        if self.subject.exchange.pending or self.subject.avoid_regions(types):
+            return ""
+        found = ", ".join(self.subject.forbidden_ahead(types))
+        return f"no way is known around {found}"
 
 
-class AcceptAction(_ActionNode):
+class AcceptAction(ActsOn[ActionCore], ProblemAction):
     """Begins the new action; what the one before left behind counts no more."""
 
     ports = ports_list(OutputPort("action_id", str, description="identifier of the action"))
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """Accept; FAILURE if there is no new action."""
-        if not self.core.accept():
-            return self.result("there is no new action")
-        self.set_output("action_id", self.core.action.action_id)
-        return NodeStatus.SUCCESS
+        if not self.subject.accept():
+            return "there is no new action"
+        self.set_output("action_id", self.subject.action.action_id)
+        return ""
 
 
-class UpdateGoal(_ActionNode):
+class UpdateGoal(ActsOn[ActionCore], ProblemAction):
     """Pursues the goal where its frame is now; the old route serves until a new one is there."""
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """Update; always SUCCESS."""
-        self.core.update_goal()
-        return NodeStatus.SUCCESS
+        self.subject.update_goal()
+        return ""
 
 
-class GenerateManeuver(_ActionNode):
+class GenerateManeuver(ActsOn[ActionCore], ProblemAction):
     """Publishes the part of the route around the robot, for the path planner to follow."""
 
     ports = ports_list(OutputPort("distance_remaining", float, description="[m] along the route"))
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """Publish; FAILURE says why that must not or cannot be."""
-        problem = self.core.generate()
-        self.set_output("distance_remaining", self.core.action.distance_remaining)
-        return self.result(problem)
+        problem = self.subject.generate()
+        self.set_output("distance_remaining", self.subject.action.distance_remaining)
+        return problem
 
 
-class CompleteAction(_ActionNode):
+class CompleteAction(ActsOn[ActionCore], ProblemAction):
     """Ends the action with success."""
 
     ports = ports_list(
         OutputPort("summary", str, description="what of the route was left out; unset: nothing was")
     )
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """End it; FAILURE if there is none, or the map that it wants was refused."""
-        if self.core.complete():
-            if self.core.action.text:
-                self.set_output("summary", self.core.action.text)
-            return self.result("")
-        return self.result(self.core.state.map.refusal or "there is no action")
+        if self.subject.complete():
+            if self.subject.action.text:
+                self.set_output("summary", self.subject.action.text)
+            return ""
+        return self.subject.state.map.refusal or "there is no action"
 
 
-class FailAction(_ActionNode):
+class FailAction(ActsOn[ActionCore], ProblemAction):
     """Ends the action without success, for the nearest known cause, and fails with it."""
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """End it; always FAILURE."""
         # In mere words: who waits for a lost server is the leaf that asked it.
-        self.set_failure_reason(str(self.core.fail()) or "the action failed")
-        return NodeStatus.FAILURE
+        return str(self.subject.fail()) or "the action failed"
 
 
-class RequestTileLoad(_ActionNode):
+class RequestTileLoad(ActsOn[ActionCore], ProblemAction):
     """Asks for the tile that the action needs; once, however often it is ticked."""
 
     ports = ports_list(OutputPort("tile_id", str, description="the tile, empty: none is needed"))
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """Ask; FAILURE if that tile was refused."""
-        self.set_output("tile_id", self.core.request_tile())
-        return self.result(self.core.state.map.refusal if self.core.tile_refused else "")
+        self.set_output("tile_id", self.subject.request_tile())
+        return self.subject.state.map.refusal if self.subject.tile_refused else ""
 
 
-class RequestNewRouteOnBoard(StatefulActionNode):
+class RequestNewRouteOnBoard(ActsOn[ActionCore], StatefulActionNode):
     """Asks the route planner for a route and waits for it, if it shall.
 
     What is asked for already is not asked for again. Each tick looks first whether the route is
@@ -232,39 +208,32 @@ class RequestNewRouteOnBoard(StatefulActionNode):
         ),
     )
 
-    def __init__(self, name: str, config: NodeConfig, core: ActionCore) -> None:
-        """Make the node, as the factory does; ``core`` is the action."""
-        super().__init__(name, config)
-        self.core = core
-
     def on_start(self) -> NodeStatus:
         """Ask."""
         cause, wait = self._cause(), self.get_input("wait")
-        if wait and self.core.route_available:
+        if wait and self.subject.route_available:
             return NodeStatus.SUCCESS
-        asked = self.core.request_route(cause)
+        asked = self.subject.request_route(cause)
         return self._look(asked) if wait else NodeStatus.SUCCESS
 
     def on_running(self) -> NodeStatus:
         """Wait."""
-        asked = self.core.exchange.pending
-        if not self.core.route_available and not asked:
-            asked = self.core.request_route(self._cause())
+        asked = self.subject.exchange.pending
+        if not self.subject.route_available and not asked:
+            asked = self.subject.request_route(self._cause())
         return self._look(asked)
 
     def on_halted(self) -> None:
         """The question stays open; the next start waits for it anew."""
 
     def _look(self, asked: bool) -> NodeStatus:
-        core = self.core
+        core = self.subject
         if core.route_available:
             return NodeStatus.SUCCESS
         if not core.action.active:
-            self.set_failure_reason("there is no action")
-            return NodeStatus.FAILURE
+            return ended(self, "there is no action")
         if core.goal_lost or (asked and core.route_expired):
-            self.set_failure_reason(str(core.failure() or "route not available"))
-            return NodeStatus.FAILURE
+            return ended(self, str(core.failure() or "route not available"))
         return NodeStatus.RUNNING
 
     def _cause(self) -> RouteCause:
@@ -278,7 +247,9 @@ def register_action_nodes(factory: BehaviorTreeFactory, core: ActionCore) -> Non
     """Register the nodes of the action manager."""
     for node_id, description, question, otherwise in _conditions(core):
         register_condition(factory, node_id, description, question, otherwise)
-    node_classes: tuple[type[TreeNode], ...] = (
+    register_by_class(
+        factory,
+        core,
         RegionsAreAllowed,
         AvoidRegions,
         AcceptAction,
@@ -289,9 +260,6 @@ def register_action_nodes(factory: BehaviorTreeFactory, core: ActionCore) -> Non
         FailAction,
         RequestTileLoad,
     )
-    for node_class in node_classes:
-        name = node_class.__name__
-        factory.register_node_type(node_class, name[0].lower() + name[1:], core)
     factory.register_builder(
         TreeNodeManifest(
             "resetRoutePlanner",

@@ -5,16 +5,21 @@ from __future__ import annotations
 
 from behavior_navigation.rules.action_nodes import register_condition
 from behavior_navigation.rules.map_change import MapChange
+from behavior_navigation.rules.nodes import (
+    ActsOn,
+    ProblemAction,
+    ProblemCondition,
+    ended,
+    register_by_class,
+)
 from behavior_navigation.rules.state import MapPhase
 from behavior_tree import (
     BehaviorTreeFactory,
-    ConditionNode,
     DecoratorNode,
     InputPort,
     NodeConfig,
     NodeStatus,
     StatefulActionNode,
-    SyncActionNode,
     TreeNode,
     ports_list,
 )
@@ -22,74 +27,47 @@ from behavior_tree import (
 _PHASES = [phase.name for phase in MapPhase if MapPhase.IDLE < phase < MapPhase.FAILED]
 
 
-class _MapNode(SyncActionNode):
-    """Does something with the change of the map within one tick."""
-
-    def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
-        """Make the node, as the factory does; ``change`` is the change of the map."""
-        super().__init__(name, config)
-        self.change = change
-
-    def result(self, problem: str) -> NodeStatus:
-        """SUCCESS without a problem."""
-        if not problem:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(problem)
-        return NodeStatus.FAILURE
-
-
-class MapIsLoaded(ConditionNode):
+class MapIsLoaded(ActsOn[MapChange], ProblemCondition):
     """SUCCESS if the map that is wanted, or a certain tile, is in force and no change under way."""
 
     ports = ports_list(
         InputPort("tile_id", str, default="", description="tile; empty: the one wanted last")
     )
 
-    def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
-        """Make the node, as the factory does; ``change`` is the change of the map."""
-        super().__init__(name, config)
-        self.change = change
-
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look."""
         tile = self.get_input("tile_id")
-        if self.change.loaded and tile in ("", self.change.map.tile_id):
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(
-            f"tile '{tile or self.change.map.requested}' is not loaded, "
-            f"phase {self.change.map.phase.name}"
+        if self.subject.loaded and tile in ("", self.subject.map.tile_id):
+            return ""
+        return (
+            f"tile '{tile or self.subject.map.requested}' is not loaded, "
+            f"phase {self.subject.map.phase.name}"
         )
-        return NodeStatus.FAILURE
 
 
-class EnterMapPhase(_MapNode):
+class EnterMapPhase(ActsOn[MapChange], ProblemAction):
     """Goes on to the next phase of a change of the map; from DISABLING on nothing is driven."""
 
     ports = ports_list(InputPort("phase", str, description="one of " + ", ".join(_PHASES)))
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """Go on; FAILURE if the phase cannot follow the present one."""
         phase = self.get_input("phase")
         if phase not in _PHASES:
             raise ValueError(f"phase '{phase}' is none of {', '.join(_PHASES)}")
-        return self.result(self.change.enter(MapPhase[phase]))
+        return self.subject.enter(MapPhase[phase])
 
 
-class LoadTile(_MapNode):
+class LoadTile(ActsOn[MapChange], ProblemAction):
     """Has the map loader begin to load the tile that is wanted."""
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """Begin; FAILURE if there is none, or maps are not changed here."""
-        return self.result(self.change.load())
+        return self.subject.load()
 
 
-class WaitTileResult(StatefulActionNode):
+class WaitTileResult(ActsOn[MapChange], StatefulActionNode):
     """Waits until the tile is loaded; a newer request takes the place of the one being loaded."""
-
-    def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
-        """Make the node, as the factory does; ``change`` is the change of the map."""
-        super().__init__(name, config)
-        self.change = change
 
     def on_start(self) -> NodeStatus:
         """Look."""
@@ -97,87 +75,75 @@ class WaitTileResult(StatefulActionNode):
 
     def on_running(self) -> NodeStatus:
         """Look again; FAILURE if loading failed, or took too long."""
-        problem = self.change.wait_result()
-        if problem is None:
-            return NodeStatus.RUNNING
-        if not problem:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(problem)
-        return NodeStatus.FAILURE
+        problem = self.subject.wait_result()
+        return NodeStatus.RUNNING if problem is None else ended(self, problem)
 
     def on_halted(self) -> None:
         """Give the load up."""
-        self.change.stop_loading()
+        self.subject.stop_loading()
 
 
-class RepublishMaps(_MapNode):
+class RepublishMaps(ActsOn[MapChange], ProblemAction):
     """Has the maps published again, as of the time from which the tile holds."""
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """Publish; FAILURE if no tile was loaded."""
-        return self.result(self.change.republish())
+        return self.subject.republish()
 
 
-class KeepMap(_MapNode):
+class KeepMap(ActsOn[MapChange], ProblemAction):
     """Ends a change of the map that the map loader refused: the old one is in force."""
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """End; FAILURE if no tile was refused."""
-        return self.result(self.change.keep())
+        return self.subject.keep()
 
 
-class WaitMapLocalized(StatefulActionNode):
+class WaitMapLocalized(ActsOn[MapChange], StatefulActionNode):
     """Waits until the robot knows its place in the new map."""
 
     ports = ports_list(InputPort("timeout", float, default=20.0, description="[s]"))
 
     def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
         """Make the node, as the factory does; ``change`` is the change of the map."""
-        super().__init__(name, config)
-        self.change = change
+        super().__init__(name, config, change)
         self._since = 0.0
 
     def on_start(self) -> NodeStatus:
         """Begin; what the localizer said before this tick was about the old map."""
-        self._since = self.change.state.now
+        self._since = self.subject.state.now
         return NodeStatus.RUNNING
 
     def on_running(self) -> NodeStatus:
         """Look."""
-        if self.change.localized:
+        if self.subject.localized:
             return NodeStatus.SUCCESS
         timeout = self.get_input("timeout")
-        if self.change.state.now - self._since <= timeout:
+        if self.subject.state.now - self._since <= timeout:
             return NodeStatus.RUNNING
-        place = self.change.state.localization
+        place = self.subject.state.localization
         why = place.reason or f"the localizer still uses map '{place.map_id}'"
-        self.set_failure_reason(f"no good place in the new map within {timeout:g} s: {why}")
-        return NodeStatus.FAILURE
+        return ended(self, f"no good place in the new map within {timeout:g} s: {why}")
 
 
-class CompleteMapChange(_MapNode):
+class CompleteMapChange(ActsOn[MapChange], ProblemAction):
     """Ends a change of the map: the new one is in force."""
 
-    def tick(self) -> NodeStatus:
+    def act(self) -> str:
         """End; FAILURE unless everything before was done."""
-        return self.result(self.change.complete())
+        return self.subject.complete()
 
 
-class GuardMapChange(DecoratorNode):
+class GuardMapChange(ActsOn[MapChange], DecoratorNode):
     """Gives the change of the map up when the child fails, for the child's reason: nothing is
     driven until a change succeeds.
     """
-
-    def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
-        """Make the node, as the factory does; ``change`` is the change of the map."""
-        super().__init__(name, config)
-        self.change = change
 
     def tick(self) -> NodeStatus:
         """Tick the child, and look how it ends."""
         status = self._tick_child()
         if status is NodeStatus.FAILURE:
-            self.change.fail(_deepest_reason(self.child))
+            self.subject.fail(_deepest_reason(self.child))
         return status
 
 
@@ -203,7 +169,9 @@ def register_map_nodes(factory: BehaviorTreeFactory, change: MapChange) -> None:
         lambda: change.kept,
         "the map that was in force is not",
     )
-    node_classes: tuple[type[TreeNode], ...] = (
+    register_by_class(
+        factory,
+        change,
         MapIsLoaded,
         EnterMapPhase,
         LoadTile,
@@ -214,6 +182,3 @@ def register_map_nodes(factory: BehaviorTreeFactory, change: MapChange) -> None:
         KeepMap,
         GuardMapChange,
     )
-    for node_class in node_classes:
-        name = node_class.__name__
-        factory.register_node_type(node_class, name[0].lower() + name[1:], change)

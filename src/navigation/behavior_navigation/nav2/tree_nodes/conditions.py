@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, ClassVar
 
-from behavior_navigation.rules.conditions import ProblemCondition
+from behavior_navigation.rules.nodes import ProblemCondition
 from behavior_tree import ConditionNode, InputPort, NodeConfig, NodeStatus, ports_list
 
 _PLANNER = (200, 207, 208, 300, 307, 308)

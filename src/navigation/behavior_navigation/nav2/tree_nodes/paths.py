@@ -15,7 +15,8 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped, Quaternion
 from nav_msgs.msg import Path
 
-from behavior_tree import InputPort, NodeStatus, OutputPort, SyncActionNode, ports_list
+from behavior_navigation.rules.nodes import ProblemAction
+from behavior_tree import InputPort, OutputPort, SyncActionNode, ports_list
 
 
 def goals_of(given: Any) -> list[Any]:
@@ -57,23 +58,7 @@ def end_of_stretch(poses: Sequence[Any], start: int, stop: int, length: float) -
     return stop
 
 
-class PathNode(SyncActionNode):
-    """Makes something of a path or goals; a kind of its own says what: `make`."""
-
-    def make(self) -> str:
-        """Write the outputs; returns why that cannot be done, empty: it is done."""
-        raise NotImplementedError(f"{type(self).__name__} defines no make()")
-
-    def tick(self) -> NodeStatus:
-        """Make it."""
-        problem = self.make()
-        if not problem:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(problem)
-        return NodeStatus.FAILURE
-
-
-class GetPoseFromPath(PathNode):
+class GetPoseFromPath(ProblemAction):
     """Writes one pose of a path."""
 
     ports = ports_list(
@@ -82,7 +67,7 @@ class GetPoseFromPath(PathNode):
         OutputPort("pose", PoseStamped, description="that pose"),
     )
 
-    def make(self) -> str:
+    def act(self) -> str:
         """Look it up."""
         path, index = self.get_input("path"), self.get_input("index")
         count = len(path.poses)
@@ -94,7 +79,7 @@ class GetPoseFromPath(PathNode):
         return ""
 
 
-class ConcatenatePaths(PathNode):
+class ConcatenatePaths(ProblemAction):
     """Writes a path that goes along two others, one after the other."""
 
     ports = ports_list(
@@ -103,7 +88,7 @@ class ConcatenatePaths(PathNode):
         OutputPort("output_path", Path, description="both"),
     )
 
-    def make(self) -> str:
+    def act(self) -> str:
         """Join them."""
         given = [self.get_input(f"input_path{number}", None) or Path() for number in (1, 2)]
         poses = [pose for path in given for pose in path.poses]
@@ -116,7 +101,7 @@ class ConcatenatePaths(PathNode):
         return ""
 
 
-class TruncatePath(PathNode):
+class TruncatePath(ProblemAction):
     """Writes a path without its end: it ends at least `distance` before the goal, turned to it."""
 
     ports = ports_list(
@@ -125,7 +110,7 @@ class TruncatePath(PathNode):
         OutputPort("output_path", Path, description="its beginning"),
     )
 
-    def make(self) -> str:
+    def act(self) -> str:
         """Cut it; two poses are left at least."""
         path = self.get_input("input_path")
         poses, wanted = list(path.poses), float(self.get_input("distance"))
@@ -141,7 +126,7 @@ class TruncatePath(PathNode):
         return ""
 
 
-class AppendGoalPoseToGoals(PathNode):
+class AppendGoalPoseToGoals(ProblemAction):
     """Writes some goals and one more."""
 
     ports = ports_list(
@@ -150,7 +135,7 @@ class AppendGoalPoseToGoals(PathNode):
         OutputPort("output_goals", Any, description="all"),
     )
 
-    def make(self) -> str:
+    def act(self) -> str:
         """Append it."""
         given = self.get_input("input_goals", None)
         poses = [*goals_of(given), self.get_input("goal_pose")]
@@ -158,7 +143,7 @@ class AppendGoalPoseToGoals(PathNode):
         return ""
 
 
-class GetNextFewGoals(PathNode):
+class GetNextFewGoals(ProblemAction):
     """Writes the first `num_goals` of some goals."""
 
     ports = ports_list(
@@ -167,7 +152,7 @@ class GetNextFewGoals(PathNode):
         OutputPort("output_goals", Any, description="these"),
     )
 
-    def make(self) -> str:
+    def act(self) -> str:
         """Take them."""
         given, count = self.get_input("input_goals"), self.get_input("num_goals")
         if not goals_of(given):
@@ -176,7 +161,7 @@ class GetNextFewGoals(PathNode):
         return ""
 
 
-class ExtractRouteNodesAsGoals(PathNode):
+class ExtractRouteNodesAsGoals(ProblemAction):
     """Writes the nodes of a route as goals, with no turn of their own."""
 
     ports = ports_list(
@@ -184,7 +169,7 @@ class ExtractRouteNodesAsGoals(PathNode):
         OutputPort("goals", Any, description="nav_msgs/Goals, or on Jazzy poses"),
     )
 
-    def make(self) -> str:
+    def act(self) -> str:
         """Make them."""
         route = self.get_input("route")
         if not route.nodes:

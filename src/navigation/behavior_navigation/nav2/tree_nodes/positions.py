@@ -12,16 +12,14 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 
 from behavior_navigation.nav2.tree_nodes.paths import (
-    PathNode,
     distance,
     end_of_stretch,
     goals_like,
     goals_of,
 )
 from behavior_navigation.nav2.tree_nodes.robot import Robot
-from behavior_navigation.rules.conditions import ProblemCondition
+from behavior_navigation.rules.nodes import ActsOn, ProblemAction, ProblemCondition
 from behavior_tree import (
-    ConditionNode,
     InputPort,
     NodeConfig,
     NodeStatus,
@@ -37,25 +35,7 @@ GOAL_TOLERANCE = 0.25
 """[m] Nav2's default of `goal_reached_tol`."""
 
 
-class AskingCondition(ProblemCondition):
-    """A condition that asks the robot."""
-
-    def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
-        """Take whom to ask."""
-        super().__init__(name, config)
-        self._robot: Any = robot
-
-
-class AskingPathNode(PathNode):
-    """A node that asks the robot, and works on paths or goals."""
-
-    def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
-        """Take whom to ask."""
-        super().__init__(name, config)
-        self._robot: Any = robot
-
-
-class GetCurrentPose(AskingPathNode):
+class GetCurrentPose(ActsOn[Any], ProblemAction):
     """Writes where the robot is."""
 
     ports = ports_list(
@@ -64,16 +44,16 @@ class GetCurrentPose(AskingPathNode):
         OutputPort("current_pose", PoseStamped, description="in the frame that does not move"),
     )
 
-    def make(self) -> str:
+    def act(self) -> str:
         """Look it up."""
-        pose = self._robot.pose(self.get_input("global_frame"), self.get_input("robot_base_frame"))
+        pose = self.subject.pose(self.get_input("global_frame"), self.get_input("robot_base_frame"))
         if pose is None:
             return UNKNOWN
         self.set_output("current_pose", pose)
         return ""
 
 
-class RemovePassedGoals(AskingPathNode):
+class RemovePassedGoals(ActsOn[Any], ProblemAction):
     """Writes some goals without the first ones that the robot is near; the last one stays."""
 
     ports = ports_list(
@@ -85,14 +65,14 @@ class RemovePassedGoals(AskingPathNode):
         OutputPort("output_waypoint_statuses", Any, description="the passed ones COMPLETED"),
     )
 
-    def make(self) -> str:
+    def act(self) -> str:
         """Drop them."""
         given = self.get_input("input_goals")
         goals = goals_of(given)
         if not goals:
             self.set_output("output_goals", given)
             return ""
-        here = self._robot.pose(goals[0].header.frame_id, self.get_input("robot_base_frame"))
+        here = self.subject.pose(goals[0].header.frame_id, self.get_input("robot_base_frame"))
         if here is None:
             return UNKNOWN
         statuses = copy.deepcopy(self.get_input("input_waypoint_statuses", None))
@@ -157,7 +137,7 @@ def _angle(one: Any, other: Any) -> float:
     return 2.0 * math.acos(min(1.0, abs(dot) / sizes)) if sizes else 0.0
 
 
-class TruncatePathLocal(AskingPathNode):
+class TruncatePathLocal(ActsOn[Any], ProblemAction):
     """Writes the stretch of a path around the robot."""
 
     ports = ports_list(
@@ -176,11 +156,11 @@ class TruncatePathLocal(AskingPathNode):
         super().__init__(name, config, robot)
         self._nearest = Nearest()
 
-    def make(self) -> str:
+    def act(self) -> str:
         """Cut it out."""
         path, here = self.get_input("input_path"), self.get_input("pose", None)
         if here is None:
-            here = self._robot.pose(path.header.frame_id, self.get_input("robot_base_frame"))
+            here = self.subject.pose(path.header.frame_id, self.get_input("robot_base_frame"))
         if here is None:
             return UNKNOWN
         poses = list(path.poses)
@@ -198,7 +178,7 @@ class TruncatePathLocal(AskingPathNode):
         return ""
 
 
-class GoalReached(AskingCondition):
+class GoalReached(ActsOn[Any], ProblemCondition):
     """Succeeds while the robot is within 0.25 m of `goal`."""
 
     ports = ports_list(InputPort("goal", PoseStamped, description="pose"), BASE_FRAME)
@@ -206,14 +186,14 @@ class GoalReached(AskingCondition):
     def problem(self) -> str:
         """Look where the robot is."""
         goal = self.get_input("goal")
-        here = self._robot.pose(goal.header.frame_id, self.get_input("robot_base_frame"))
+        here = self.subject.pose(goal.header.frame_id, self.get_input("robot_base_frame"))
         if here is None:
             return UNKNOWN
         away = distance(goal.pose, here.pose)
         return "" if away <= GOAL_TOLERANCE else f"the goal is {away:.2f} m away"
 
 
-class IsGoalNearby(AskingCondition):
+class IsGoalNearby(ActsOn[Any], ProblemCondition):
     """Succeeds while less than `proximity_threshold` of `path` is left before the robot."""
 
     ports = ports_list(
@@ -233,7 +213,7 @@ class IsGoalNearby(AskingCondition):
         path = self.get_input("path")
         if not path.poses:
             return "the path is empty"
-        here = self._robot.pose(path.header.frame_id, self.get_input("robot_base_frame"))
+        here = self.subject.pose(path.header.frame_id, self.get_input("robot_base_frame"))
         if here is None:
             return UNKNOWN
         limit = float(self.get_input("max_robot_pose_search_dist"))
@@ -244,7 +224,7 @@ class IsGoalNearby(AskingCondition):
         return "" if near else f"{left:.2f} m of the path are left"
 
 
-class ArePosesNear(AskingCondition):
+class ArePosesNear(ActsOn[Any], ProblemCondition):
     """Succeeds while two poses are within `tolerance` of each other."""
 
     ports = ports_list(
@@ -261,7 +241,7 @@ class ArePosesNear(AskingCondition):
         if poses[0].header.frame_id == poses[1].header.frame_id:
             places = [(each.pose.position.x, each.pose.position.y) for each in poses]
         else:
-            found = [self._robot.place(frame, each) for each in poses]
+            found = [self.subject.place(frame, each) for each in poses]
             places = [each for each in found if each is not None]
             if len(places) < len(found):
                 return f"a pose has no known place in {frame}"
@@ -269,7 +249,7 @@ class ArePosesNear(AskingCondition):
         return "" if away <= float(self.get_input("tolerance")) else f"they are {away:.2f} m apart"
 
 
-class TransformAvailable(AskingCondition):
+class TransformAvailable(ActsOn[Any], ProblemCondition):
     """Succeeds as soon as it is known where `child` is in `parent`, and ever after."""
 
     restorable = ("_found",)
@@ -286,11 +266,11 @@ class TransformAvailable(AskingCondition):
     def problem(self) -> str:
         """Ask for the transform."""
         child, parent = self.get_input("child"), self.get_input("parent")
-        self._found = self._found or self._robot.pose(child, parent) is not None
+        self._found = self._found or self.subject.pose(child, parent) is not None
         return "" if self._found else f"where {child} is in {parent} is not known"
 
 
-class DistanceTraveled(ConditionNode):
+class DistanceTraveled(ActsOn[Any], ProblemCondition):
     """Succeeds whenever the robot has come `distance` from where that happened last; in its first
     tick it fails.
     """
@@ -301,26 +281,23 @@ class DistanceTraveled(ConditionNode):
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         """Take whom to ask."""
-        super().__init__(name, config)
-        self._robot: Any = robot
+        super().__init__(name, config, robot)
         self._from: tuple[float, float] | None = None
 
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look where the robot is."""
         begins = self.status in (NodeStatus.IDLE, NodeStatus.SKIPPED)
         frames = self.get_input("global_frame"), self.get_input("robot_base_frame")
-        here = self._robot.position(*frames)
+        here = self.subject.position(*frames)
         if begins or self._from is None:
             self._from = here
         if here is None or self._from is None:
-            self.set_failure_reason(UNKNOWN)
-            return NodeStatus.FAILURE
+            return UNKNOWN
         gone = math.dist(here, self._from)
         if begins or gone < float(self.get_input("distance")):
-            self.set_failure_reason(f"the robot has come {gone:.2f} m")
-            return NodeStatus.FAILURE
+            return f"the robot has come {gone:.2f} m"
         self._from = here
-        return NodeStatus.SUCCESS
+        return ""
 
 
 POSITION_NODES: dict[str, type[TreeNode]] = {

@@ -8,8 +8,8 @@ from typing import Any
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import BatteryState
 
-from behavior_navigation.nav2.tree_nodes.positions import AskingCondition
 from behavior_navigation.nav2.tree_nodes.robot import Robot
+from behavior_navigation.rules.nodes import ActsOn, ProblemCondition
 from behavior_tree import (
     InputPort,
     NodeConfig,
@@ -23,7 +23,7 @@ BRAKING = -10.0
 """[m/s²] What brakes harder has run into something: Nav2's own limit."""
 
 
-class BatteryCondition(AskingCondition):
+class BatteryCondition(ActsOn[Any], ProblemCondition):
     """Looks at the newest message of the battery; fails before the first."""
 
     ports = ports_list(
@@ -48,7 +48,7 @@ class BatteryCondition(AskingCondition):
         raise NotImplementedError(f"{type(self).__name__} defines no fault()")
 
     def _newest(self) -> Any:
-        return self._robot.newest(BatteryState, self.get_input("battery_topic"))
+        return self.subject.newest(BatteryState, self.get_input("battery_topic"))
 
 
 class IsBatteryLow(BatteryCondition):
@@ -76,7 +76,7 @@ class IsBatteryCharging(BatteryCondition):
         return "" if charging else "the battery is not charged"
 
 
-class IsStuck(AskingCondition):
+class IsStuck(ActsOn[Any], ProblemCondition):
     """Succeeds while the newest odometry brakes harder than any robot can."""
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
@@ -87,11 +87,11 @@ class IsStuck(AskingCondition):
 
     def problem(self) -> str:
         """Look at the odometry."""
-        acceleration = self._robot.acceleration()
+        acceleration = self.subject.acceleration()
         return "" if acceleration < BRAKING else "the robot is free"
 
 
-class CheckStopStatus(StatefulActionNode):
+class CheckStopStatus(ActsOn[Any], StatefulActionNode):
     """Succeeds when the robot has stood for `duration_stopped`, fails when it moves; before the
     first odometry it waits.
     """
@@ -103,8 +103,7 @@ class CheckStopStatus(StatefulActionNode):
 
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         """Listen from now on."""
-        super().__init__(name, config)
-        self._robot: Any = robot
+        super().__init__(name, config, robot)
         self._since: float | None = None
         if robot is not None:
             robot.newest(Odometry, "odom")
@@ -116,7 +115,7 @@ class CheckStopStatus(StatefulActionNode):
 
     def on_running(self) -> NodeStatus:
         """Look at the odometry."""
-        odometry = self._robot.newest(Odometry, "odom")
+        odometry = self.subject.newest(Odometry, "odom")
         if odometry is None:
             return NodeStatus.RUNNING
         twist, limit = odometry.twist.twist, float(self.get_input("velocity_threshold"))
