@@ -58,6 +58,7 @@ def test_what_is_checked_before_a_commit_is_good(hook):
     check(*shlex.split(hook["entry"]))
 
 
+@pytest.mark.slow
 def test_no_code_names_what_packages_offer():
     """Robots, worlds and jobs are known by configuration alone."""
     kinds = ("robots", "worlds", "navigation_worlds", "judges")
@@ -117,6 +118,7 @@ MAYBE_PRIVATE = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_nobody_imports_private_modules_of_another_package():
     offences = []
     for folder, name in zip(PACKAGES, NAMES, strict=True):

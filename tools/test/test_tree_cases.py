@@ -13,6 +13,7 @@ TREES = REPOSITORY / "trees"
 FILES = case_files([TREES])
 
 
+@pytest.mark.slow
 def test_every_tree_has_cases():
     assert len(FILES) >= 23
     assert trees_without_cases([TREES], [read_case_file(file) for file in FILES]) == []

@@ -22,12 +22,14 @@ def test_random_trees_agree_with_upstream(block):
         assert found is None, f"seed {seed}: {found}\n{case.xml}"
 
 
+@pytest.mark.slow
 def test_most_random_trees_are_built():
     with silence():
         built = [run(Generator(seed).case(), ours).built for seed in range(100)]
     assert sum(built) > 90
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "count"), [(EntryGenerator, 60), (ScriptGenerator, 150)])
 def test_values_and_scripts_agree_with_upstream(kind, count):
     for seed in range(count):

@@ -104,6 +104,7 @@ def test_the_worked_example_can_be_dry_run(capsys: pytest.CaptureFixture[str]) -
     assert "arm home" in out
 
 
+@pytest.mark.slow
 def test_without_a_stack_down_and_status_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["down"]) == 0
     assert "Nothing was up" in capsys.readouterr().out

@@ -194,6 +194,7 @@ def answered(code: int, *, yes: bool, text: str) -> CheckScene.Result:
     return result
 
 
+@pytest.mark.slow
 def test_ask_says_yes_or_no_and_so_does_the_exit_code(
     client: FakeClient, capsys: pytest.CaptureFixture[str]
 ) -> None:

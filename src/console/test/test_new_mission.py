@@ -123,6 +123,7 @@ def addresses(tmp_path):
     server.close()
 
 
+@pytest.mark.slow
 def test_kinds_of_nodes_are_asked_for_until_there_is_an_answer(addresses):
     get, _ = addresses
     assert get("/api/models").status_code == 500
@@ -153,6 +154,7 @@ def test_only_files_of_open_trees_are_shown_and_to_who_may_edit(addresses):
     assert get("/api/tree/naps", token="o" * 30, file=str(file)).status_code == 403
 
 
+@pytest.mark.slow
 def test_kinds_of_nodes_have_packages_ports_and_choices():
     rows = {row["id"]: row for row in node_models(pytest.fail)}
     retry, step = rows["RetryUntilSuccessful"], rows["Step"]

@@ -263,6 +263,7 @@ def shout(page):
     page.until(lambda: False)
 
 
+@pytest.mark.slow
 def test_pages_are_limited_in_number(console):
     pages = [console.page().hello() for _ in range(MOST_PAGES)]
     with console.page() as late, pytest.raises(ConnectionClosed, match="open already"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,7 @@ SUBTREES = Path(__file__).parents[3] / "trees" / "jobs" / "subtrees"
 WIDTH = 0.96
 
 
+@cache  # a story asks for few of them, often
 def objects(
     opened: float,
     robot: tuple[float, float],

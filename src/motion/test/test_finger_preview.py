@@ -71,6 +71,7 @@ def test_what_is_touched_first_is_named_first(planner: MotionPlanner, hand: np.n
     assert found.held == "a_cube"
 
 
+@pytest.mark.slow
 def test_each_hand_of_a_robot_of_two_arms() -> None:
     planner = create_planner(load_robot(TIAGO, group="left_arm"))
     robot = planner.robot
@@ -84,6 +85,7 @@ def test_each_hand_of_a_robot_of_two_arms() -> None:
     assert found.width < width
 
 
+@pytest.mark.slow
 def test_wrong_questions_are_refused(planner: MotionPlanner, hand: np.ndarray) -> None:
     for width in (-0.01, 0.2, float("nan")):
         with pytest.raises(MotionError, match="width"):

@@ -124,6 +124,7 @@ def test_small_differences_bend_it_within_all_limits(rehearsal: Rehearsal) -> No
     assert speeds.max() <= 0.1 + 1e-6
 
 
+@pytest.mark.slow
 def test_what_differs_is_told_and_the_motion_planned_anew(rehearsal: Rehearsal) -> None:
     planner = rehearsal.planner
     around_the_wall(planner)

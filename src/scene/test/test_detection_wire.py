@@ -78,6 +78,7 @@ def test_all_that_was_written_is_read(image):
     ]
 
 
+@pytest.mark.slow
 @given(images(), st.data())
 def test_what_is_cut_off_is_refused_or_is_whole(image, data):
     """Serializing adds room at the end, of which nothing is read."""

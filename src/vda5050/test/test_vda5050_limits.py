@@ -45,6 +45,7 @@ def refused(message: Any, topic: str = "order") -> str:
     return str(found)
 
 
+@pytest.mark.slow
 def test_an_order_of_20000_nodes_is_refused_by_its_size() -> None:
     text = json.dumps(order(*range(20_000))).encode()
     assert "more than 131072: send it in parts" in refused(text)
@@ -132,6 +133,7 @@ def test_instant_actions_without_end_do_not_fill_the_state() -> None:
     assert f"s{3 * MOST_INSTANT - 1}" in told
 
 
+@pytest.mark.slow
 def test_an_order_that_is_continued_for_ever_does_not_grow() -> None:
     yard = Yard()
     yard.order(order(0, 1))

@@ -5,12 +5,14 @@ import pytest
 from random_networks import compare_decisions, live, lives_on
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(2))
 def test_random_networks_decide_as_the_model_of_the_sweep(block):
     for seed in range(block * 40, (block + 1) * 40):
         compare_decisions(seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(2))
 def test_whatever_happens_enters_equal_exits_and_the_path_is_one(block):
     assert sum(live(seed) for seed in range(block * 30, (block + 1) * 30)) > 20
