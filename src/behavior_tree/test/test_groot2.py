@@ -62,7 +62,7 @@ def rig():
 
 
 def eventually(condition) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while not condition():
         assert time.monotonic() < deadline, "timed out"
         time.sleep(0.005)
@@ -80,7 +80,7 @@ def test_breakpoint_blocks_the_tick_not_the_server(rig, position) -> None:
     assert rig.client.reached() == TOP
     assert rig.client.hooks() == [Hook(TOP, Position.POST)]
     rig.client.unlock(TOP, Position.POST)
-    assert result.result(5) is NodeStatus.FAILURE
+    assert result.result(60) is NodeStatus.FAILURE
     assert rig.client.status()[OK] == 10 + NodeStatus.FAILURE.value
 
 
@@ -100,7 +100,7 @@ def test_ways_out_of_a_breakpoint(rig, release) -> None:
     result = rig.run()
     assert rig.client.reached() == OK
     release(rig)
-    assert result.result(5) is NodeStatus.SUCCESS
+    assert result.result(60) is NodeStatus.SUCCESS
 
 
 def test_lost_client_releases_and_returning_one_enables(rig) -> None:
@@ -109,7 +109,7 @@ def test_lost_client_releases_and_returning_one_enables(rig) -> None:
     rig.publisher.set_max_heartbeat_delay(200)
     result = rig.run()
     assert rig.client.reached() == OK
-    assert result.result(5) is NodeStatus.SUCCESS
+    assert result.result(60) is NodeStatus.SUCCESS
     rig.publisher.set_max_heartbeat_delay(5000)
     eventually(lambda: rig.client.hooks()[0].enabled)
 

@@ -418,7 +418,7 @@ def test_locked_database_is_waited_for_outside_of_ticks(tree, tmp_path: Path) ->
         tree.tick_once()
         started = time.monotonic()
         logger.flush()
-        assert time.monotonic() - started < 1.0
+        assert time.monotonic() - started < 4.0  # it would wait for 5 s
         other.rollback()
         logger.flush()
         assert other.execute("SELECT COUNT(*) FROM Transitions").fetchone()[0] > 5

@@ -82,7 +82,7 @@ class Rig:
         return status, blackboard, reason
 
     def until(self, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 30.0
+        deadline = time.monotonic() + 90.0
         while not condition():
             assert time.monotonic() < deadline, "not within the time"
             self.executor.spin_once(timeout_sec=0.02)

@@ -31,10 +31,10 @@ def test_a_simulation_is_there_when_its_truth_is_heard(monkeypatch: pytest.Monke
         with StackClient() as client:
             assert client.missing(Readiness()) == []
             publisher = simulation.create_publisher(SceneObjectArray, TRUTH, 1)
-            assert client.wait(lambda: client.missing(Readiness()) == [f"objects on {TRUTH}"], 30.0)
-            assert client.wait(lambda: publisher.get_subscription_count() > 0, 30.0)
+            assert client.wait(lambda: client.missing(Readiness()) == [f"objects on {TRUTH}"], 90.0)
+            assert client.wait(lambda: publisher.get_subscription_count() > 0, 90.0)
             publisher.publish(SceneObjectArray())
-            assert client.wait(lambda: client.missing(Readiness()) == [], 30.0)
+            assert client.wait(lambda: client.missing(Readiness()) == [], 90.0)
     finally:
         simulation.destroy_node()
         rclpy.try_shutdown(context=context)

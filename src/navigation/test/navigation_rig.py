@@ -41,7 +41,7 @@ class World(Node):
         if publisher is None:
             publisher = self.create_publisher(type(message), topic, qos)
             self._publishers_of[topic] = publisher
-        until(lambda: publisher.get_subscription_count() > 0, 20.0, f"a listener of {topic}")
+        until(lambda: publisher.get_subscription_count() > 0, 90.0, f"a listener of {topic}")
         publisher.publish(message)
 
     def tell_time(self, now: float) -> None:
@@ -72,7 +72,7 @@ class Rig(Generic[T]):
             self.world.tell_time(now)
             return bool(abs(clock.now().nanoseconds * 1e-9 - now) < 1e-6)
 
-        until(there, 20.0, f"node time {now}")
+        until(there, 90.0, f"node time {now}")
 
     def wait(self, seconds: float) -> None:
         """Let node time pass, then tick."""

@@ -53,7 +53,7 @@ def prepare(action: Action) -> None:
     action.requests = action.world.hear(RouteRequest, "/route_request", QOS_COMMAND)
     action.maneuvers = action.world.hear(Maneuver, "/maneuver", QOS_COMMAND)
     publishers = (action.manager._requests, action.manager._maneuvers)
-    until(lambda: all(p.get_subscription_count() > 0 for p in publishers), 20.0, "listeners")
+    until(lambda: all(p.get_subscription_count() > 0 for p in publishers), 90.0, "listeners")
 
 
 def start(action: Action, x: float = 10.0, frame: str = "map", **fields: object) -> None:
@@ -68,7 +68,7 @@ def asked(action: Action, count: int = 1) -> RouteRequest:
     """Wait for a route; the request that was published."""
     action.waiting = action.tree("<requestNewRouteOnBoard/>")
     assert action.run(action.waiting) is NodeStatus.RUNNING
-    until(lambda: len(action.requests) >= count, 20.0, "request")
+    until(lambda: len(action.requests) >= count, 90.0, "request")
     return action.requests[-1]
 
 
@@ -81,7 +81,7 @@ def answer(action: Action, request_id: int, *, stamp: float | None = None, **fie
     if "text" not in fields:
         message.path.poses = [upright_pose("map", x, 0.0) for x in (0.0, 5.0, 10.0)]
     action.world.say("/route", message)
-    until(lambda: action.manager.inputs["route"].sequence == before + 1, 20.0, "route")
+    until(lambda: action.manager.inputs["route"].sequence == before + 1, 90.0, "route")
     action.tick()
 
 
@@ -100,7 +100,7 @@ def test_from_goal_to_maneuver(action: Action) -> None:
     assert action.run(action.waiting) is NodeStatus.SUCCESS
     action.state.localization.pose = Pose2D(2.0, 0.5)
     assert action.run(action.tree("<generateManeuver/>")) is NodeStatus.SUCCESS
-    until(lambda: action.maneuvers, 20.0, "maneuver")
+    until(lambda: action.maneuvers, 90.0, "maneuver")
     told = action.maneuvers[-1]
     assert (told.id, told.route_id, told.is_final) == (1, f"r{request.id}", True)
     assert told.s_robot == pytest.approx(2.0)
@@ -160,7 +160,7 @@ def test_routes_in_frames_that_are_not_known(action: Action) -> None:
     message.header.stamp = to_time(action.now)
     message.path.poses = [upright_pose("moon", 1.0, 0.0)]
     action.world.say("/route", message)
-    until(lambda: action.manager.inputs["route"].sequence == 1, 20.0, "route")
+    until(lambda: action.manager.inputs["route"].sequence == 1, 90.0, "route")
     action.tick()
     assert "'moon'" in action.manager.problem()
 
@@ -199,7 +199,7 @@ def test_no_maneuver_in_a_pause_or_while_the_map_changes(action: Action) -> None
     action.do(action.manager.mission_resumed)
     assert action.run(tree) is NodeStatus.SUCCESS
     assert action.manager.core.maneuvers == 3
-    until(lambda: len(action.maneuvers) == 3, 20.0, "maneuvers")
+    until(lambda: len(action.maneuvers) == 3, 90.0, "maneuvers")
 
 
 def move_frame(action: Action, x: float, stamp: float | None = None) -> None:
@@ -214,7 +214,7 @@ def move_frame(action: Action, x: float, stamp: float | None = None) -> None:
         found = action.manager.frame_in_map("cart")
         return found is not None and abs(found.x - x) < 1e-9
 
-    until(there, 20.0, "transform")
+    until(there, 90.0, "transform")
 
 
 def test_a_goal_in_a_frame_that_moves_and_is_lost(action: Action) -> None:
@@ -231,7 +231,7 @@ def test_a_goal_in_a_frame_that_moves_and_is_lost(action: Action) -> None:
     action.run(action.tree("<updateGoal/>"))
     moved = action.tree("<requestNewRouteOnBoard cause='GOAL_MOVED' wait='false'/>")
     assert action.run(moved) is NodeStatus.SUCCESS
-    until(lambda: len(action.requests) == 2, 20.0, "request")
+    until(lambda: len(action.requests) == 2, 90.0, "request")
     assert action.requests[-1].cause == RouteRequest.GOAL_MOVED
     assert action.requests[-1].goal.pose.position.x == pytest.approx(9.0)
     assert action.ask("newRouteAvailable"), "the old one serves meanwhile"
@@ -256,11 +256,11 @@ def test_regions_come_with_the_maneuver(action: Action) -> None:
             region.polygon.points.append(Point32(x=x + dx, y=y))
         message.regions.append(region)
     action.world.say("/semantic_regions", message, QOS_LATCHED)
-    until(lambda: action.manager.inputs["semantic_regions"].sequence == 1, 20.0, "regions")
+    until(lambda: action.manager.inputs["semantic_regions"].sequence == 1, 90.0, "regions")
     start(action)
     answer(action, asked(action).id)
     assert action.run(action.tree("<generateManeuver/>")) is NodeStatus.SUCCESS
-    until(lambda: action.maneuvers, 20.0, "maneuver")
+    until(lambda: action.maneuvers, 90.0, "maneuver")
     regions = action.maneuvers[-1].regions
     assert [(region.id, region.type) for region in regions] == [("slow", 3)]
     assert regions[0].speed_limit == 0.5
@@ -273,7 +273,7 @@ def test_tiles_are_asked_for_once() -> None:
     with rig(ActionManager, tiles, "use_tile_loader:=true") as action:
         prepare(action)
         wanted = action.world.hear(LoadTileRequest, "/map/load_tile_request", QOS_COMMAND)
-        until(lambda: action.manager._tiles.get_subscription_count() > 0, 20.0, "listener")
+        until(lambda: action.manager._tiles.get_subscription_count() > 0, 90.0, "listener")
         action.state.localization.map_id = "west"
         start(action)
         answer(action, asked(action).id)
@@ -284,7 +284,7 @@ def test_tiles_are_asked_for_once() -> None:
         tree = action.tree("<requestTileLoad/>")
         for _ in range(3):
             assert action.run(tree) is NodeStatus.SUCCESS
-        until(lambda: wanted, 20.0, "tile request")
+        until(lambda: wanted, 90.0, "tile request")
         assert [message.tile_id for message in wanted] == ["east"]
         assert action.state.action.phase is ActionPhase.TILE_LOADING
 
@@ -316,9 +316,9 @@ def test_the_route_planner_is_reset_by_its_service() -> None:
 
         action.do(lambda: action.world.create_service(Trigger, "/route_planner/reset", serve))
         action.run(tree)
-        until(lambda: action.run(tree) is NodeStatus.FAILURE, 20.0, "answer")
+        until(lambda: action.run(tree) is NodeStatus.FAILURE, 90.0, "answer")
         assert "not now" in tree.failure_reason().text
-        until(lambda: action.run(tree) is NodeStatus.SUCCESS, 20.0, "answer")
+        until(lambda: action.run(tree) is NodeStatus.SUCCESS, 90.0, "answer")
         assert len(calls) == 2
 
 
@@ -338,7 +338,7 @@ def test_counters_are_published(action: Action) -> None:
             and values.get("route_requests") == 1.0
         )
 
-    until(counted, 20.0, "metrics")
+    until(counted, 90.0, "metrics")
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def finish(entities: Entities, node: str, tree: object = None) -> NodeStatus:
         return None if status is NodeStatus.RUNNING else status
 
     entities.last = tree
-    return until(done, 20.0, node)
+    return until(done, 90.0, node)
 
 
 def knows(entities: Entities, name: str, state: bool | None) -> None:
@@ -70,7 +70,7 @@ def knows(entities: Entities, name: str, state: bool | None) -> None:
         entities.tick()
         return entities.state.entities[name] is state
 
-    until(told, 20.0, f"{name} {state}")
+    until(told, 90.0, f"{name} {state}")
 
 
 def test_a_lifecycle_node_is_switched_on_and_off(entities: Entities) -> None:

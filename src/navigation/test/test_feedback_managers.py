@@ -29,7 +29,7 @@ def test_feedback_on_every_change_and_once_per_period() -> None:
     with rig(FeedbackCollector, "feedback_period:=1.0") as feedback:
         heard = feedback.world.hear(MissionFeedback, "/behavior/action_feedback", QOS_EVENT_LOG)
         manager = feedback.manager
-        until(lambda: manager._publisher.get_subscription_count() > 0, 20.0, "listener")
+        until(lambda: manager._publisher.get_subscription_count() > 0, 90.0, "listener")
         teller = feedback.do(lambda: Teller(feedback.host))
 
         def tick() -> None:
@@ -61,7 +61,7 @@ def test_feedback_on_every_change_and_once_per_period() -> None:
         feedback.do(manager.mission_paused)
         feedback.do(manager.mission_resumed)
         feedback.do(manager.mission_ended, Code.NO_ROUTE)
-        until(lambda: len(heard) == 7, 20.0, "messages")
+        until(lambda: len(heard) == 7, 90.0, "messages")
         states = [State(message.state) for message in heard[-4:]]
         assert states == [State.RUNNING, State.PAUSED, State.RUNNING, State.FAILED]
         last = heard[-1]
@@ -82,15 +82,15 @@ def route(local: Rig, name: str, stamp: float, **fields: object) -> None:
     if name != "empty":
         message.path.poses = [upright_pose("map", x, 1.0) for x in (0.0, 4.0)]
     local.world.say("/local_route", message)
-    until(lambda: manager.generated + manager.ignored == before + 1, 20.0, "route")
+    until(lambda: manager.generated + manager.ignored == before + 1, 90.0, "route")
 
 
 def test_local_routes_become_actions() -> None:
     with rig(LocalActionGenerator) as local:
         heard = local.world.hear(MissionAction, "/mission/action", QOS_COMMAND)
-        until(lambda: local.manager._actions.get_subscription_count() > 0, 20.0, "listener")
+        until(lambda: local.manager._actions.get_subscription_count() > 0, 90.0, "listener")
         route(local, "a", 99.0)
-        until(lambda: heard, 20.0, "action")
+        until(lambda: heard, 90.0, "action")
         request = request_from(heard[0])
         assert request.kind is Kind.FOLLOW_ROUTE
         assert [place.pose.x for place in request.route] == [0.0, 4.0]
@@ -106,5 +106,5 @@ def test_local_routes_become_actions() -> None:
             route(local, name, stamp, **fields)
         assert (local.manager.generated, local.manager.ignored) == (1, 5)
         route(local, "e", 99.8)
-        until(lambda: len(heard) == 2, 20.0, "action")
+        until(lambda: len(heard) == 2, 90.0, "action")
         assert heard[0].action_id != heard[1].action_id

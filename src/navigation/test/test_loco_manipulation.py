@@ -152,24 +152,24 @@ def test_missions_of_another_executor() -> None:
             assert arms.run(tree) is NodeStatus.RUNNING
             return tree.root_blackboard().get("d", "") == "reach"
 
-        until(told, 20.0, "feedback")
+        until(told, 90.0, "feedback")
         assert other.missions == [("stack", {"n": "3"})]
         assert tree.root_blackboard().get("p") == 0.25
         other.gate.set()
-        until(lambda: arms.run(tree) is NodeStatus.SUCCESS, 20.0, "success")
+        until(lambda: arms.run(tree) is NodeStatus.SUCCESS, 90.0, "success")
         other.code = 110
         tree = arms.tree(NODE)
-        until(lambda: arms.run(tree) is NodeStatus.FAILURE, 20.0, "failure")
+        until(lambda: arms.run(tree) is NodeStatus.FAILURE, 90.0, "failure")
         assert "stack: it fell" in tree.failure_reason().text
         other.gate.clear()
         tree = arms.tree(NODE)
-        until(lambda: arms.run(tree) and len(other.missions) == 3, 20.0, "third mission")
+        until(lambda: arms.run(tree) and len(other.missions) == 3, 90.0, "third mission")
         arms.do(tree.halt_tree)
-        until(lambda: other.cancelled == 1, 20.0, "cancellation")
+        until(lambda: other.cancelled == 1, 90.0, "cancellation")
 
 
 def test_without_another_executor() -> None:
     with rig(LocoManipulationManager, "server_timeout:=0.5") as arms:
         tree = arms.tree(NODE)
-        until(lambda: arms.run(tree) is NodeStatus.FAILURE, 20.0, "failure")
+        until(lambda: arms.run(tree) is NodeStatus.FAILURE, 90.0, "failure")
         assert "no server of action /manipulation/execute" in tree.failure_reason().text

@@ -72,7 +72,7 @@ def ask(maps: Map, tile: str, number: int = 1) -> None:
     before = maps.manager.inputs["load_tile_request"].sequence
     maps.world.say("/map/load_tile_request", LoadTileRequest(id=number, tile_id=tile))
     cache = maps.manager.inputs["load_tile_request"]
-    until(lambda: cache.sequence == before + 1, 20.0, "request")
+    until(lambda: cache.sequence == before + 1, 90.0, "request")
 
 
 def finish(maps: Map, tree: object) -> NodeStatus:
@@ -80,14 +80,14 @@ def finish(maps: Map, tree: object) -> NodeStatus:
         status = maps.run(tree)
         return None if status is NodeStatus.RUNNING else status
 
-    status = until(done, 20.0, f"the end, phase {maps.state.map.phase.name}")
+    status = until(done, 90.0, f"the end, phase {maps.state.map.phase.name}")
     print(maps.state.map)  # shown when a test fails
     return status
 
 
 def test_a_tile_is_loaded_and_published(maps: Map) -> None:
     loader = Loader(maps)
-    until(lambda: maps.manager._publisher.get_subscription_count() > 0, 20.0, "listener")
+    until(lambda: maps.manager._publisher.get_subscription_count() > 0, 90.0, "listener")
     assert not maps.ask("tileLoadRequested")
     assert maps.ask("mapIsLoaded")
     ask(maps, "east", 4)
@@ -99,7 +99,7 @@ def test_a_tile_is_loaded_and_published(maps: Map) -> None:
     assert maps.ask("mapIsLoaded tile_id='east'")
     assert not maps.ask("mapIsLoaded tile_id='west'")
     assert [tile for _, tile in loader.goals] == ["east"]
-    until(lambda: maps.heard, 20.0, "republish")
+    until(lambda: maps.heard, 90.0, "republish")
     assert seconds(maps.heard[0].stamp) == 42.5
     ask(maps, "east", 5)  # it is there
     assert not maps.ask("tileLoadRequested")
@@ -172,10 +172,10 @@ def test_a_loader_that_takes_too_long_is_cancelled_and_its_late_answer_ignored(m
     loader.gate.clear()
     ask(maps, "east")
     tree = maps.tree(CHANGE)
-    until(lambda: maps.run(tree) and loader.goals, 20.0, "goal")
+    until(lambda: maps.run(tree) and loader.goals, 90.0, "goal")
     maps.set_time(maps.now + 20.1)
     assert maps.run(tree) is NodeStatus.FAILURE
-    until(lambda: loader.cancelled == ["east"], 20.0, "cancellation")
+    until(lambda: loader.cancelled == ["east"], 90.0, "cancellation")
     for _ in range(3):
         maps.tick()
     assert maps.state.map.phase is MapPhase.FAILED
@@ -186,10 +186,10 @@ def test_the_newest_request_counts_while_loading(maps: Map) -> None:
     loader.gate.clear()
     ask(maps, "east", 1)
     tree = maps.tree(CHANGE)
-    until(lambda: maps.run(tree) and loader.goals, 20.0, "goal")
+    until(lambda: maps.run(tree) and loader.goals, 90.0, "goal")
     ask(maps, "north", 2)
     ask(maps, "south", 3)
-    until(lambda: maps.run(tree) and len(loader.goals) == 2, 20.0, "second goal")
+    until(lambda: maps.run(tree) and len(loader.goals) == 2, 90.0, "second goal")
     assert loader.goals[-1][1] == "south"
     assert loader.cancelled == ["east"]
     loader.gate.set()
@@ -202,9 +202,9 @@ def test_halting_cancels_the_load(maps: Map) -> None:
     loader.gate.clear()
     ask(maps, "east")
     tree = maps.tree(CHANGE)
-    until(lambda: maps.run(tree) and loader.goals, 20.0, "goal")
+    until(lambda: maps.run(tree) and loader.goals, 90.0, "goal")
     maps.do(tree.halt_tree)
-    until(lambda: loader.cancelled == ["east"], 20.0, "cancellation")
+    until(lambda: loader.cancelled == ["east"], 90.0, "cancellation")
     assert maps.state.map.changing
     maps.do(maps.manager.mission_ended, Code.CANCELED_BY_CLIENT)
     assert maps.state.map.phase is MapPhase.FAILED
@@ -235,5 +235,5 @@ def test_without_a_tile_loader() -> None:
 @pytest.mark.parametrize("request_", [LoadTileRequest(id=1), LoadTileRequest(id=2, tile_id="")])
 def test_requests_without_a_name_are_ignored(maps: Map, request_: LoadTileRequest) -> None:
     maps.world.say("/map/load_tile_request", request_)
-    until(lambda: maps.manager.inputs["load_tile_request"].sequence == 1, 20.0, "request")
+    until(lambda: maps.manager.inputs["load_tile_request"].sequence == 1, 90.0, "request")
     assert not maps.ask("tileLoadRequested")

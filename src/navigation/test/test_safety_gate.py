@@ -115,15 +115,15 @@ class Gate:
             self.command(topic, speed)
             return bool(self.commands) and self.commands[-1].linear.x == speed
 
-        until(passes, 20.0, f"{topic} to pass")
+        until(passes, 90.0, f"{topic} to pass")
 
     def stops(self, words: str = "") -> SafetyStatus:
-        until(lambda: self.commands and self.commands[-1].linear.x == 0.0, 20.0, "a stop")
+        until(lambda: self.commands and self.commands[-1].linear.x == 0.0, 90.0, "a stop")
 
         def told() -> bool:
             return bool(self.statuses) and words in "; ".join(self.statuses[-1].reasons)
 
-        until(told, 20.0, f"the reason '{words}'")
+        until(told, 90.0, f"the reason '{words}'")
         return self.statuses[-1]
 
 
@@ -162,7 +162,7 @@ def test_nothing_passes_until_everything_is_known() -> None:
 
 def follow_the_toggle(g: Gate) -> None:
     g.say.level(Level.MANUAL)
-    until(lambda: g.statuses[-1].source == Level.MANUAL, 20.0, "the executor's answer")
+    until(lambda: g.statuses[-1].source == Level.MANUAL, 90.0, "the executor's answer")
     g.say.level(Level.AUTONOMOUS)
 
 
@@ -217,7 +217,7 @@ def test_manual_and_the_change_between_both() -> None:
         g.say.localization()
         g.say.level(Level.AUTONOMOUS)
         g.drives(STICKS, 0.2)
-        until(lambda: g.statuses[-1].source == Level.TELEOPERATION, 20.0, "override")
+        until(lambda: g.statuses[-1].source == Level.TELEOPERATION, 90.0, "override")
         g.drives(NAV, 0.5)
         assert g.statuses[-1].source == Level.AUTONOMOUS
 
@@ -233,7 +233,7 @@ def test_a_released_switch_stops_the_sticks_too() -> None:
             g.stops("not held")
             g.node.set_parameters([Parameter("deadman_switch_timeout_s", value=30.0)])
             g.say.heartbeat()
-            until(lambda: "not held" not in "".join(g.statuses[-1].reasons), 20.0, "the heartbeat")
+            until(lambda: "not held" not in "".join(g.statuses[-1].reasons), 90.0, "the heartbeat")
             return "release it" in "".join(g.statuses[-1].reasons)
 
         until(lost_and_latched, 60.0, "the latch")
@@ -259,7 +259,7 @@ def test_silence_stops(silenced: str, words: str) -> None:
             "command": g.world.create_timer(0.02, lambda: g.command(NAV, 0.5)),
             "localization": g.world.create_timer(0.02, g.say.localization),
         }
-        until(lambda: g.commands and g.commands[-1].linear.x == 0.5, 20.0, "drive")
+        until(lambda: g.commands and g.commands[-1].linear.x == 0.5, 90.0, "drive")
         feeders[silenced].cancel()
         g.stops(words)
         status = g.statuses[-1]
@@ -301,7 +301,7 @@ def test_a_stop_is_repeated_until_the_base_stands() -> None:
         g.say.mode(PlannerOperationMode.IDLE)
         g.stops()
         before = len(g.commands)
-        until(lambda: len(g.commands) > before + 3, 20.0, "repetitions without odometry")
+        until(lambda: len(g.commands) > before + 3, 90.0, "repetitions without odometry")
 
         def silent() -> bool:
             g.say.odometry(0.0)
@@ -310,7 +310,7 @@ def test_a_stop_is_repeated_until_the_base_stands() -> None:
             g.say.odometry(0.0)
             return len(g.commands) == seen
 
-        until(silent, 20.0, "silence once the base stands")
+        until(silent, 90.0, "silence once the base stands")
 
         def repeated() -> bool:
             seen = len(g.commands)
@@ -318,7 +318,7 @@ def test_a_stop_is_repeated_until_the_base_stands() -> None:
             time.sleep(0.05)
             return len(g.commands) > seen
 
-        until(repeated, 20.0, "repetitions when it rolls again")
+        until(repeated, 90.0, "repetitions when it rolls again")
 
 
 def test_stamped_commands_and_no_localization() -> None:
@@ -335,7 +335,7 @@ def test_stamped_commands_and_no_localization() -> None:
             g.command(NAV, 0.5)
             return bool(g.commands) and g.commands[-1].twist.linear.x == 0.5
 
-        until(passes, 20.0, "pass")
+        until(passes, 90.0, "pass")
         assert g.commands[-1].header.frame_id == "base_link"
         assert g.commands[-1].header.stamp.sec > 0
 
@@ -351,7 +351,7 @@ def test_stops_are_measured_and_told() -> None:
         def figures() -> dict:
             return {m.name: m for m in metrics[-1].metrics} if metrics else {}
 
-        until(lambda: figures() and figures()["stops"].value == 1.0, 20.0, "metrics")
+        until(lambda: figures() and figures()["stops"].value == 1.0, 90.0, "metrics")
         assert figures()["reaction_time"].samples == 1
         assert metrics[-1].component == "safety_gate"
 

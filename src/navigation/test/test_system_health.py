@@ -36,7 +36,7 @@ def tell(health: Health, stamp: float, status: int = GOOD, x: float = 1.0, score
     message.pose.pose.position.x = x
     message.pose.pose.orientation.w = 1.0
     health.world.say(RESULT, message)
-    until(lambda: count() == before + 1, 20.0, "result")
+    until(lambda: count() == before + 1, 90.0, "result")
     health.tick()
 
 
@@ -83,7 +83,7 @@ def test_late_doubled_and_disordered_results_change_nothing() -> None:
         assert health.state.localization.failures == 0
         tell(health, 97.0 + 3.0)
         health.set_time(5.0)
-        until(lambda: cache.newest() is None, 20.0, "a cache emptied by the jump")
+        until(lambda: cache.newest() is None, 90.0, "a cache emptied by the jump")
         health.tick()
         assert not health.state.localization.good
         tell(health, 5.0)
@@ -113,7 +113,7 @@ def test_the_pose_follows_the_odometry_between_results() -> None:
             return pose is not None and abs(pose.x - x) < 1e-9
 
         tell(health, 99.0, x=3.0)
-        until(lambda: pose_at(3.5), 20.0, "the pose of now")
+        until(lambda: pose_at(3.5), 90.0, "the pose of now")
         assert health.state.localization.pose.yaw == pytest.approx(math.pi / 2)
         assert health.manager.problem() == ""
         tell(health, 99.5, x=3.2)
@@ -156,7 +156,7 @@ def test_a_reset_runs_until_it_is_answered(adapter: str, service: type) -> None:
         assert health.run(tree) is NodeStatus.RUNNING, "the server is not there yet"
         assert not health.ask("localizationIsReady"), "what was known is worth nothing now"
         localizer = Localizer(health, service)
-        until(lambda: health.run(tree) is NodeStatus.SUCCESS, 20.0, "answer")
+        until(lambda: health.run(tree) is NodeStatus.SUCCESS, 90.0, "answer")
         assert localizer.calls == 1
         assert health.manager.resets == 1
         assert health.state.localization.failures == 0
@@ -176,7 +176,7 @@ def test_a_reset_that_is_refused_or_never_answered_fails_with_the_reason() -> No
         assert "/localization/reset is not there after 3.0 s" in tree.root_node().failure_reason()
         Localizer(health, success=False)
         tree = health.tree("<resetLocalization/>")
-        until(lambda: health.run(tree) is NodeStatus.FAILURE, 20.0, "refusal")
+        until(lambda: health.run(tree) is NodeStatus.FAILURE, 90.0, "refusal")
         assert "refused its reset: as you say" in tree.root_node().failure_reason()
 
 
@@ -185,9 +185,9 @@ def test_a_halted_reset_forgets_its_answer() -> None:
         localizer = Localizer(health)
         tree = health.tree("<resetLocalization/>")
         waits_for = health.manager.reset.waits_for
-        until(lambda: health.do(waits_for).endswith("answers not"), 20.0, "the server")
+        until(lambda: health.do(waits_for).endswith("answers not"), 90.0, "the server")
         health.do(lambda: (tree.tick_exactly_once(), tree.halt_tree()))
-        until(lambda: localizer.calls == 1, 20.0, "the call that was sent")
+        until(lambda: localizer.calls == 1, 90.0, "the call that was sent")
         assert health.do(health.manager.reset.answer) is None
 
 
@@ -202,7 +202,7 @@ def test_a_reset_by_a_pose_to_start_from() -> None:
         until(lambda: health.manager.manager_node.count_subscribers("/initialpose"))
         tree = health.tree("<resetLocalization/>")
         assert health.run(tree) is NodeStatus.RUNNING
-        until(lambda: poses, 20.0, "pose")
+        until(lambda: poses, 90.0, "pose")
         assert (poses[0].pose.pose.position.x, poses[0].header.frame_id) == (4.0, "map")
         assert poses[0].pose.covariance[0] == pytest.approx(0.25)
         assert health.run(tree) is NodeStatus.RUNNING
@@ -228,7 +228,7 @@ def test_poses_of_amcl_are_as_good_as_their_covariance() -> None:
             message.pose.pose.orientation.w = 1.0
             message.pose.covariance[0] = variance
             health.world.say("/amcl_pose", message)
-            until(lambda s=stamp: newest_stamp() == s, 20.0, "the pose")
+            until(lambda s=stamp: newest_stamp() == s, 90.0, "the pose")
             assert health.ask("localizationIsReady") == good
         assert health.state.localization.failures == 1
 
@@ -263,6 +263,6 @@ def test_metrics_and_diagnostics_come_by_themselves() -> None:
             figures = {m.name: m.value for m in own[-1].metrics} if own else {}
             return figures.get("localization_result_messages") == 1.0
 
-        until(told, 20.0, "metrics")
+        until(told, 90.0, "metrics")
         names = {status.name for array in diagnostics for status in array.status}
         assert "system_health: manager" in names

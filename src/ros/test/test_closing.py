@@ -48,4 +48,4 @@ def test_node_is_heard_on_rosout_although_another_of_its_name_is_collected(
     spinner.nodes.append(worker)
     gc.collect()
     worker.get_logger().info("here I am")
-    until(lambda: any(said.msg == "here I am" for said in log), 20.0, "a line on /rosout")
+    until(lambda: any(said.msg == "here I am" for said in log), 90.0, "a line on /rosout")

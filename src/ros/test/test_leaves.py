@@ -353,7 +353,7 @@ class TestActionLeaf:
         leaf.config().blackboard.set("target", "red")
 
         def tick_until(count):
-            deadline = time.monotonic() + 20.0
+            deadline = time.monotonic() + 90.0
             while len(servers.started) < count:
                 assert tree.tick(leaf) is RUNNING
                 assert time.monotonic() < deadline, "it was not sent"
@@ -394,7 +394,7 @@ class TestActionLeaf:
         status, reason = tree.run(tree.make("LostPick"))
         assert status is FAILURE
         assert "no server of action /pick" in reason
-        assert 0.5 < time.monotonic() - begin < 15.0
+        assert 0.5 < time.monotonic() - begin < 60.0
 
     def test_server_that_comes_late_is_waited_for(self, tree, servers):
         leaf = tree.make("Pick")
@@ -516,7 +516,7 @@ class TestActionLeaf:
         assert status is FAILURE
         assert reason == "action /pick: server lost: the server of /pick is gone"
         assert reason.kind is CauseKind.SERVER_LOST
-        assert time.monotonic() - begin < 15.0
+        assert time.monotonic() - begin < 60.0
         servers.serve(succeed)
         assert tree.run(leaf) == (SUCCESS, "")
 
@@ -557,7 +557,7 @@ class TestActionLeaf:
         begin = time.monotonic()
         status, reason = tree.run(leaf)
         assert (status, "server lost" in reason) == (FAILURE, True)
-        assert time.monotonic() - begin < 15.0
+        assert time.monotonic() - begin < 18.0
 
     def test_server_that_would_not_cancel_is_asked_again(self, tree, spinner2):
         """The second mission does not wait for ever behind the first one's goal."""
@@ -742,7 +742,7 @@ class TestCancelLeaf:
     def test_goals_of_all_clients_are_cancelled(self, tree, servers):
         servers.serve(linger)
         picks = [tree.make("Pick"), tree.make("Pick")]
-        deadline = time.monotonic() + 20.0
+        deadline = time.monotonic() + 90.0
         while len(servers.started) < len(picks):
             assert [tree.tick(leaf) for leaf in picks] == [RUNNING, RUNNING]
             assert time.monotonic() < deadline, "they were not sent"

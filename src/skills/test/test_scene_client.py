@@ -74,7 +74,7 @@ class Bench:
         return SceneClient(self.topic, self, self.node)
 
     def until(self, condition):
-        deadline = time.monotonic() + 20.0
+        deadline = time.monotonic() + 90.0
         while not condition():
             assert time.monotonic() < deadline, "not within the time"
             self.executor.spin_once(timeout_sec=0.02)

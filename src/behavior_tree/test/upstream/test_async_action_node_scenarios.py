@@ -14,7 +14,7 @@ import pytest
 from behavior_tree import NodeExecutionError, NodeStatus, StatefulActionNode
 
 covers = partial(pytest.mark.upstream, "gtest_async_action_node.cpp")
-PATIENCE_S = 10
+PATIENCE_S = 60
 
 
 class Threaded(StatefulActionNode):
