@@ -16,9 +16,14 @@ from behavior_sim.worlds.resources import find, find_world
 from behavior_sim.worlds.world import World
 
 
-@pytest.fixture
-def data() -> dict:
+@pytest.fixture(scope="module")
+def demo() -> dict:
     return yaml.safe_load(load_world(find_world("block_stacking")).text)
+
+
+@pytest.fixture
+def data(demo: dict) -> dict:
+    return copy.deepcopy(demo)
 
 
 def test_world_of_the_demo(data: dict) -> None:
@@ -75,8 +80,7 @@ def test_world_of_the_demo(data: dict) -> None:
     ],
 )
 def test_what_is_wrong_is_named(data: dict, path, value, message: str) -> None:
-    broken = copy.deepcopy(data)
-    place = broken
+    place = data
     for key in path[:-1]:
         place = place[key]
     if value is None:
@@ -84,7 +88,7 @@ def test_what_is_wrong_is_named(data: dict, path, value, message: str) -> None:
     else:
         place[path[-1]] = value
     with pytest.raises(WorldError, match=message):
-        parse_world(broken)
+        parse_world(data)
 
 
 @pytest.mark.slow
