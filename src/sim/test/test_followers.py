@@ -89,7 +89,7 @@ def test_after_the_end_of_a_motion_what_follows_is_waited_for():
     made.follow("/skills", 5.0 + STEP)
     made.tell_end()
     wall.now += 0.01
-    assert made.wait(5.0 + STEP) == pytest.approx(ANSWER - 0.01)
+    assert made.wait(5.0 + STEP) == pytest.approx(ANSWER / 0.1 - 0.01)
     assert made.wait(5.0 + STEP, ahead=STEP) == 0.0, "other motions go on meanwhile"
     made.tell_beginning()
     assert made.wait(5.0 + STEP) == 0.0
@@ -97,10 +97,11 @@ def test_after_the_end_of_a_motion_what_follows_is_waited_for():
 
 def test_nothing_needs_to_follow_the_end_of_a_motion():
     made, wall = followers(pace=0.1)
-    made.follow("/skills", 5.0 + STEP)
+    long = 5.0 * ANSWER
+    made.follow("/skills", 5.0 + long)
     made.tell_end()
-    wall.now += 1.01 * ANSWER
-    assert made.wait(5.0 + STEP) == 0.0
+    wall.now += 1.01 * ANSWER / 0.1
+    assert made.wait(5.0 + long) == 0.0
 
 
 def test_the_end_of_a_motion_is_waited_for_no_longer_than_by_a_robot():

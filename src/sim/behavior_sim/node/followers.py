@@ -12,8 +12,9 @@ import math
 import time
 from collections.abc import Callable
 
-ANSWER = 0.05
-"""[s] of wall time in which whoever waited for the end of a motion hears of it, and goes on."""
+ANSWER = 0.02
+"""[s] simulated, at the pace of a robot, in which whoever waited for the end of a motion hears of
+it and goes on."""
 PATIENCE = 5.0
 """[s] of wall time without news, after which a follower counts as gone."""
 
@@ -44,8 +45,8 @@ class Followers:
         self._followed[name] = (stamp, self._wall())
 
     def tell_end(self) -> None:
-        """The end of a motion is on its way to whoever waits for it, and has not come so far: for
-        `ANSWER`, or until a motion begins, he has something to do.
+        """The end of a motion is on its way to whoever waits for it: for `ANSWER`, or until a
+        motion begins, he has something to do.
         """
         self._answered = self._wall()
 
@@ -72,7 +73,8 @@ class Followers:
             return 0.0
         if not self.have_come_to(now - ahead):
             return left
-        return 0.0 if ahead > 0.0 else max(0.0, min(left, self._answered + ANSWER - wall))
+        answer = self._answered + ANSWER / self.pace - wall
+        return 0.0 if ahead > 0.0 else max(0.0, min(left, answer))
 
     def have_come_to(self, now: float) -> bool:
         """Whether all have done all up to the simulated time `now` [s]."""
