@@ -11,7 +11,7 @@ from behavior_bringup.cli import main
 from behavior_bringup.errors import UsageError
 from behavior_bringup.evaluation import verbs
 from behavior_bringup.jobs import job_verbs
-from behavior_bringup.jobs.job_options import configured, speed_for
+from behavior_bringup.jobs.job_options import configured
 from behavior_bringup.jobs.judges import job_named
 from behavior_bringup.jobs.trial_run import order_of
 from behavior_sim.trials import Job
@@ -34,16 +34,6 @@ def test_a_job_gets_its_options_and_the_parameters_of_its_mission() -> None:
         p.value for p in order_of(shown.name, shown.parameters).parameters if p.key == "bins"
     }
     assert message == "3"
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "speed"),
-    [("stack_blocks", None, 8.0), ("stack_bins", None, 2.0), ("stack_bins", 0.0, 0.0)],
-)
-def test_a_job_that_must_react_is_run_slower_unless_a_speed_is_given(
-    name: str, given: float | None, speed: float
-) -> None:
-    assert speed_for(job_named(name), given, 8.0) == speed
 
 
 def test_a_job_without_options_takes_parameters() -> None:

@@ -50,7 +50,7 @@ def behavior(*arguments: str) -> Done:
     return Done(code, out.getvalue(), err.getvalue())
 
 
-def eventually(condition: Callable[[], bool], what: str, timeout: float = 90.0) -> None:
+def eventually(condition: Callable[[], bool], what: str, timeout: float = 240.0) -> None:
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, f"not within {timeout:g} s: {what}"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -177,9 +176,6 @@ class Mission:
     is_around: Callable[[WorldObject], bool] = lambda item: True
     """Whether an object of the world can be seen by the robot at the start."""
     recorder: Callable[[], Recorder] = NoRecorder
-    fastest: float = math.inf
-    """Times real time at most, so that what reacts within a fraction of a second keeps up: how long
-    messages and decisions take does not shrink with the simulated second."""
     parts_wanted: int = 0
     """Parts after which an evaluation ends, however many episodes they take; 0: by episodes."""
     options: Sequence[JobOption] = ()

@@ -148,10 +148,6 @@ class Job(Protocol):
         """Given to its mission."""
 
     @property
-    def fastest(self) -> float:
-        """Times real time at most, if nobody says another speed; infinite: any."""
-
-    @property
     def parts_wanted(self) -> int:
         """Parts after which an evaluation ends; 0: it ends after so many episodes."""
 

@@ -86,15 +86,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
-def add_speed(parser: argparse.ArgumentParser, *, default: float, of_job: bool = False) -> None:
-    """`--speed` of the simulation; None is left to the job if that may want a slower one."""
-    usual = f"{default:g}, or slower if the job says so" if of_job else f"{default:g}"
+def add_speed(parser: argparse.ArgumentParser, *, default: float) -> None:
+    """`--speed` of the simulation."""
     parser.add_argument(
         "--speed",
         type=argument_types.speed,
-        default=None if of_job else default,
+        default=default,
         metavar="X",
-        help=f"of the simulation, times real time; 0: as fast as possible ({usual})",
+        help=f"of the simulation, times real time; 0: as fast as possible ({default:g})",
     )
 
 

@@ -95,7 +95,7 @@ def _add_run(subparsers: Any) -> None:
     )
     add_seed(evaluate)
     add_cameras(evaluate)
-    add_speed(evaluate, default=FAST, of_job=True)
+    add_speed(evaluate, default=FAST)
     evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
     evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     evaluate.add_argument(

@@ -4,11 +4,8 @@
 from __future__ import annotations
 
 FAST = 8.0
-"""Times real time: as fast as the whole stack keeps up with on 2 cores.
-
-The simulation can go faster (0), and waits when the scene lags behind; but planning then takes ever
-more of the simulated time, and the robot reacts late.
-"""
+"""Times real time, at most: arms and objects wait for programs that compute (`busy_speed` of their
+stacks), a navigation world only for those that lag behind."""
 CORES = 2.0
 """That an episode of a whole stack keeps busy."""
 PER_STACK = 20

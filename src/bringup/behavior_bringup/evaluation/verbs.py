@@ -13,7 +13,6 @@ from rich.console import Console
 
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation.crew import Crew
-from behavior_bringup.evaluation.defaults import FAST
 from behavior_bringup.evaluation.plan import EpisodePlan, Plan
 from behavior_bringup.evaluation.record import EpisodeRecord
 from behavior_bringup.evaluation.schedule import Schedule
@@ -24,7 +23,7 @@ from behavior_bringup.evaluation.task import STACK_RUNNER, Task, load_runner
 from behavior_bringup.evaluation.variation import Variation, read_variation
 from behavior_bringup.evaluation.versions import present_versions
 from behavior_bringup.evaluation.worker_process import Worker, WorkerProcess
-from behavior_bringup.jobs.job_options import configured, speed_for
+from behavior_bringup.jobs.job_options import configured
 from behavior_bringup.jobs.judges import job_named
 from behavior_bringup.terminal import say
 
@@ -50,12 +49,10 @@ def _plan(options: argparse.Namespace, variation: Variation) -> EpisodePlan | Se
     """Which episodes; completes the options by what the job says."""
     if options.runner:
         load_runner(options.runner)
-        options.speed = options.speed or 0.0
         parts = 0
     else:
         job = configured(job_named(options.mission), options, evaluation=True)
         options.world = options.world or job.world
-        options.speed = speed_for(job, options.speed, FAST)
         parts = job.parts_wanted
     without = variation.without_effect_on_cameras
     if options.cameras and without:

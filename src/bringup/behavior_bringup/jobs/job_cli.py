@@ -65,7 +65,7 @@ def _add_demo(subparsers: Any) -> None:
     completion.offer(name, completion.job_names)
     add_world(demo, "the stack that it runs in, where it can run in several (its own)")
     add_namespace(demo, "for all nodes of the stack")
-    add_speed(demo, default=job_verbs.WATCHABLE, of_job=True)
+    add_speed(demo, default=job_verbs.WATCHABLE)
     add_seed(demo)
     add_cameras(demo)
     add_console(demo)

@@ -59,8 +59,3 @@ class _JobParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         takes = f"it takes {'; '.join(self.known)}" if self.known else "it takes none of its own"
         raise UsageError(f"{self.prog}: {message}: {takes}")
-
-
-def speed_for(job: Job, given: float | None, usual: float) -> float:
-    """Times real time at which a job is run: what was given, else the usual or what it bears."""
-    return min(usual, job.fastest) if given is None else given

@@ -7,7 +7,7 @@ import argparse
 
 from rich.console import Console
 
-from behavior_bringup.jobs.job_options import configured, speed_for
+from behavior_bringup.jobs.job_options import configured
 from behavior_bringup.jobs.judges import job_named
 from behavior_bringup.offers import default_of
 from behavior_bringup.stacks.connection import SIMULATION, enter
@@ -46,7 +46,6 @@ def demo(options: argparse.Namespace) -> int:
     """
     name = options.mission or default_of("judges", "demo NAME")
     job = configured(job_named(name), options, evaluation=False)
-    options.speed = speed_for(job, options.speed, WATCHABLE)
     from behavior_bringup.jobs.demo import DemoOptions, run_demo
 
     choice = DemoOptions(

@@ -72,11 +72,6 @@ class ObjectJob:
         return self.mission.parameters
 
     @property
-    def fastest(self) -> float:
-        """See `Job`."""
-        return self.mission.fastest
-
-    @property
     def parts_wanted(self) -> int:
         """See `Job`."""
         return self.mission.parts_wanted

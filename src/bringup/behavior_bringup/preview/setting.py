@@ -42,7 +42,7 @@ class CopySetter:
         Raises:
             BringupError: the simulation does not answer.
         """
-        wanted = {"speed": 0.0, "standing_speed": 0.0, "busy_speed": busy}
+        wanted = {"speed": 0.0, "busy_speed": busy}
         kind = ParameterType.PARAMETER_DOUBLE
         values = {n: ParameterValue(type=kind, double_value=wanted[n]) for n in wanted}
         request = SetParameters.Request(

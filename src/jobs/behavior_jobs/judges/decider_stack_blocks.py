@@ -106,5 +106,4 @@ MISSION = replace(
     stack_blocks.MISSION,
     name="decider_stack_blocks",
     disturbances=FourDisturbances,
-    fastest=2.0,
 )

@@ -82,7 +82,6 @@ MISSION = Mission(
     judge=judge,
     summary=summary,
     disturbances=_accidents(""),
-    fastest=2.0,
     options=[ACCIDENT],
     configure=configured,
 )

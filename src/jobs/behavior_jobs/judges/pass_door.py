@@ -77,7 +77,6 @@ MISSION = Mission(
     judge=judge,
     summary=summary,
     disturbances=DoorAccidents,
-    fastest=2.0,
     options=[ACCIDENT],
     configure=configured,
 )

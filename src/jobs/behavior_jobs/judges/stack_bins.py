@@ -263,7 +263,6 @@ MISSION = Mission(
     parameters={"bins": "6"},
     is_around=is_around,
     recorder=BinRecorder,
-    fastest=2.0,
     options=OPTIONS,
     configure=configured,
 )

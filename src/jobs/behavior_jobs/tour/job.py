@@ -211,7 +211,6 @@ class TourJob:
     world = "navigation"
     time_limit = 900.0
     parameters: Mapping[str, str] = MappingProxyType({})
-    fastest = math.inf
     parts_wanted = 0
 
     def demonstration(self, stack: RunningStack) -> TourTrial:

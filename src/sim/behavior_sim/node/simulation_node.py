@@ -86,8 +86,9 @@ DRIVE_LEAD = 0.1
 """[s] of driving after a velocity from which on the next one is waited for: longer than from one to
 the next, 50 ms, and what the pose needs that it answers."""
 UNDER_WAY = 0.1
-"""[s] at most of a step where programs that follow are waited for and arms and fingers are on their
-way: what they would see on between decides nothing, and each look costs as much as the physics."""
+"""[s] at most of a step where time goes faster than real time, programs that follow are waited for,
+and arms and fingers are on their way: what they would see on between decides nothing, and each look
+costs as much as the physics."""
 OBJECTS_RATE = 10.0
 """[Hz] of the true state of the objects."""
 FEEDBACK_RATE = 5.0
@@ -106,13 +107,6 @@ PARAMETERS = [
     read_only("world", "", "Name of the simulated world, or its YAML file."),
     ParameterSpec(
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
-    ),
-    ParameterSpec(
-        "standing_speed",
-        0.0,
-        "The same, but at most, while neither arm nor fingers move: so that planning takes no more"
-        " simulated time than it does on a robot; 0: speed counts.",
-        range=(0.0, 1000.0),
     ),
     ParameterSpec(
         "busy_speed",
@@ -216,19 +210,6 @@ class _Due:
         return True
 
 
-def pace(speed: float, standing: float, *, working: bool) -> float:
-    """Simulated seconds per second, 0: as many as possible.
-
-    Args:
-        speed: wished for at all times.
-        standing: the most while nothing works; 0: the same.
-        working: whether arm or fingers do.
-    """
-    if working or not standing:
-        return speed
-    return min(speed, standing) if speed else standing
-
-
 class SimulationNode(Node):  # type: ignore[misc]
     """The simulated world as a ROS node.
 
@@ -260,7 +241,6 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
         self._stream_lead, self._stream_end = Lead(STREAM_LEAD), 0.0
         self._drive_lead = Lead(DRIVE_LEAD)
-        self._speeds = (values["speed"], values["standing_speed"])
         self._followers = Followers(values["busy_speed"])
         self._followed: Subscription | None = None
         self._newest_step = 0.0
@@ -438,9 +418,6 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._objects_publisher.publish(self._objects_message.fill(simulation, nanoseconds))
         if due["feedback"](steps):
             self._publish_feedback(nanoseconds)
-        speed = pace(*self._speeds, working=simulation.working)
-        if speed != self._stepper.speed:
-            self._stepper.speed = speed
         return simulation.time
 
     def _go_on(self, steps: int) -> None:
@@ -453,8 +430,8 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _step(self) -> int:
         """Physics steps until the next look at what is due."""
-        now = self._simulation.time
-        if self._followers.pace <= 0.0 or now < self._stream_end:
+        now, watched = self._simulation.time, 0.0 < self._stepper.speed <= 1.0
+        if watched or self._followers.pace <= 0.0 or now < self._stream_end:
             return self._chunk
         if not (self._is_on_its_way() or self._followers.have_come_to(now)):
             return self._chunk  # who computes decides something, maybe before a long step's end
@@ -728,8 +705,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         changed = {parameter.name: parameter.value for parameter in parameters}
         if "max_lead" in changed:
             self._lead.limit = self._camera_lead.limit = changed["max_lead"]
-        speed, standing = self._speeds
-        self._speeds = (changed.get("speed", speed), changed.get("standing_speed", standing))
+        if "speed" in changed:
+            self._stepper.speed = changed["speed"]
         if "busy_speed" in changed:
             self._await_followers(changed["busy_speed"])
         if changed.keys() & _DETECTOR.keys():
