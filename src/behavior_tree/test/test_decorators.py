@@ -6,7 +6,7 @@ from collections import deque
 import pytest
 from tree_kit import Rig, letter, watch, xml
 
-from behavior_tree import BehaviorTreeFactory, LoadError, NodeExecutionError, NodeStatus
+from behavior_tree import BehaviorTreeFactory, NodeExecutionError, NodeStatus
 
 TABLE = [
     ("<Inverter><A/></Inverter>", "S", "F", "A"),
@@ -219,11 +219,6 @@ def test_a_simple_decorator_gets_the_result_and_the_node():
     rig.factory.register_simple_decorator("Swallow", swallow)
     assert rig.ticks('<Swallow name="s"><A/></Swallow>', 1) == "S"
     assert seen == [(NodeStatus.FAILURE, "s")]
-
-
-def test_decorators_need_exactly_one_child():
-    with pytest.raises(LoadError, match="exactly 1 child"):
-        Rig(A="S").tree("<Inverter><A/><A/></Inverter>")
 
 
 def test_a_child_that_an_error_left_failed_is_reset_by_a_tick_that_does_not_tick_it():

@@ -2,16 +2,12 @@
 """Each node is ticked by the cheapest kernel that does all it needs."""
 
 import pytest
+from tree_kit import tree_of
 
 from behavior_tree import BehaviorTreeFactory, NodeConfig, NodeExecutionError, NodeStatus
 from behavior_tree.nodes.control import Sequence
 
 RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE
-
-
-def tree_of(body, factory=None):
-    text = f'<root BTCPP_format="4"><BehaviorTree ID="Main">{body}</BehaviorTree></root>'
-    return (factory or BehaviorTreeFactory()).create_tree_from_text(text)
 
 
 def kernels(tree):

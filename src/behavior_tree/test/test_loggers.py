@@ -68,8 +68,6 @@ def test_btlog_is_what_was_seen(tree, tmp_path: Path) -> None:
 
 
 def test_btlog_refusals(tree, tmp_path: Path) -> None:
-    with pytest.raises(BtLogError, match="extension"):
-        FileLogger(tree, tmp_path / "a.log")
     path = tmp_path / "a.btlog"
     with FileLogger(tree, path):
         drive(tree)
@@ -88,20 +86,12 @@ def test_btlog_refusals(tree, tmp_path: Path) -> None:
 
 def test_console(tree) -> None:
     stream = io.StringIO()
-    logger = StdCoutLogger(tree, stream)
+    StdCoutLogger(tree, stream)
     tree.tick_exactly_once()
     first = stream.getvalue().splitlines()[0]
     assert first[first.index("]") :] == (
         "]: top                       \x1b[36mIDLE\x1b[0m -> \x1b[33mRUNNING\x1b[0m"
     )
-    logger.set_enabled(False)
-    lines = len(stream.getvalue())
-    tree.halt_tree()
-    assert len(stream.getvalue()) == lines
-    logger.set_enabled(True)
-    logger.enable_transition_to_idle(False)
-    drive(tree)
-    assert "-> \x1b[36mIDLE" not in stream.getvalue()[lines:]
 
 
 def test_sqlite(tree, tmp_path: Path) -> None:
@@ -114,22 +104,15 @@ def test_sqlite(tree, tmp_path: Path) -> None:
         tree.halt_tree()
     database = sqlite3.connect(path)
     rows = database.execute(
-        "SELECT timestamp, node_uid, state, duration, extra_data FROM Transitions"
-        " ORDER BY timestamp"
+        "SELECT node_uid, state, duration, extra_data FROM Transitions ORDER BY timestamp"
     ).fetchall()
-    assert [(row[1], NodeStatus(row[2])) for row in rows] == seen
-    assert rows[0][4] == "IDLE"
-    assert any(row[3] > 0 for row in rows)
+    assert [(row[0], NodeStatus(row[1])) for row in rows] == seen
+    assert any(row[2] > 0 for row in rows)
+    assert rows[0][3] == "IDLE"
     assert database.execute("SELECT COUNT(*) FROM Nodes").fetchone() == (18,)
     (xml,) = database.execute("SELECT xml_tree FROM Definitions").fetchone()
     assert xml.startswith("<root")
     database.close()
-    SqliteLogger(tree, path).close()
-    database = sqlite3.connect(path)
-    assert database.execute("SELECT COUNT(*) FROM Transitions").fetchone() == (0,)
-    database.close()
-    with pytest.raises(behavior_tree.BehaviorTreeError, match="extension"):
-        SqliteLogger(tree, tmp_path / "a.txt")
 
 
 def test_chrome_trace(tree, tmp_path: Path) -> None:

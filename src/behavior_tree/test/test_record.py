@@ -11,6 +11,7 @@ import weakref
 import pytest
 from conformance_kit import Generator
 from test_restore_random import World
+from tree_kit import tree_of
 
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
 from behavior_tree.editing import TreeEditor
@@ -80,11 +81,6 @@ def test_random_trees_tell_readers_what_they_tell_callbacks(block, compat) -> No
             assert read.step(*step)
         read.tree.drain_changes()
         assert list(read.events) == told.events, f"seed {seed}"
-
-
-def tree_of(body, factory=None):
-    text = f'<root BTCPP_format="4"><BehaviorTree ID="Main">{body}</BehaviorTree></root>'
-    return (factory or BehaviorTreeFactory()).create_tree_from_text(text)
 
 
 def until(predicate, timeout=60.0) -> None:

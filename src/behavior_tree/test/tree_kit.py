@@ -95,6 +95,10 @@ def xml(body: str, more: str = "") -> str:
     )
 
 
+def tree_of(body: str, factory: BehaviorTreeFactory | None = None) -> Tree:
+    return (factory or BehaviorTreeFactory()).create_tree_from_text(xml(body))
+
+
 def watch(tree: Tree) -> list[str]:
     """List that grows by ``name OLD>NEW`` at each transition."""
     log: list[str] = []

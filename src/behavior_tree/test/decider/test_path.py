@@ -11,35 +11,26 @@ BOTH = pytest.mark.parametrize("compat", [None, "cortex"])
 
 
 @BOTH
-def test_the_first_tick_enters_each_node_before_it_decides(compat):
-    _, script = abc(compat)
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        pytest.param({}, "decide A, decide B, decide C", id="nothing changes: all only decide"),
+        pytest.param(
+            *({"A": "E"}, "decide A, exit C, exit B, enter E, decide E"),
+            id="the old branch is left leaf first, before another is entered",
+        ),
+        pytest.param(
+            *({"B": "D"}, "decide A, decide B, exit C, enter D, decide D"),
+            id="only what lies below the change is left",
+        ),
+    ],
+)
+def test_each_node_is_entered_before_it_decides_and_then_what_changes(compat, chosen, told):
+    tree, script = abc(compat)
     assert script.take() == "enter A, decide A, enter B, decide B, enter C, decide C"
-
-
-@BOTH
-def test_while_nothing_changes_each_node_only_decides(compat):
-    tree, script = abc(compat)
-    script.take()
+    script.choices.update(chosen)
     tree.tick_exactly_once()
-    assert script.take() == "decide A, decide B, decide C"
-
-
-@BOTH
-def test_another_branch_is_entered_after_the_old_one_was_left_leaf_first(compat):
-    tree, script = abc(compat)
-    script.take()
-    script.choices["A"] = "E"
-    tree.tick_exactly_once()
-    assert script.take() == "decide A, exit C, exit B, enter E, decide E"
-
-
-@BOTH
-def test_only_what_lies_below_the_change_is_left(compat):
-    tree, script = abc(compat)
-    script.take()
-    script.choices["B"] = "D"
-    tree.tick_exactly_once()
-    assert script.take() == "decide A, decide B, exit C, enter D, decide D"
+    assert script.take() == told
 
 
 @BOTH
