@@ -4,7 +4,9 @@
 import math
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
@@ -38,6 +40,8 @@ from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, with_companion
 from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import own_domain
 from behavior_sim.navigation.node import NavigationSimulationNode
+from behavior_sim.navigation.state import NavigationState
+from behavior_sim.navigation.track import Track
 
 WAIT = 90.0
 EVENTS = {
@@ -60,7 +64,8 @@ pytestmark = pytest.mark.timeout(400)
 class Bench:
     """The nodes and a client in one executor; the client passes the velocity commands on."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.context = Context()
         rclpy.init(context=self.context, domain_id=own_domain())
         self.world = NavigationSimulationNode(
@@ -69,6 +74,7 @@ class Bench:
                 Parameter("world", value="warehouse"),
                 Parameter("speed", value=10.0),
                 Parameter("loading_delay", value=0.5),
+                Parameter("recording", value=str(folder / "track.npz")),
             ],
         )
         self.client = Node("bench", context=self.context)
@@ -166,8 +172,8 @@ class Bench:
 
 
 @pytest.fixture(scope="module")
-def benches() -> Iterator[Bench]:
-    bench = Bench()
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    bench = Bench(tmp_path_factory.mktemp("bench"))
     yield bench
     bench.close()
 
@@ -351,3 +357,21 @@ def test_the_operator_holds_and_lets_go(bench):
 def test_a_world_has_one_layout(bench):
     refused = bench.call(ResetWorld, "/simulation/reset", ResetWorld.Request(layout="moon"))
     assert refused.code == 101
+
+
+def test_a_world_is_put_into_an_observed_state_and_its_robot_s_way_is_kept(bench):
+    file = bench.folder / "state.json"
+    NavigationState(robot=(25.5, 8.0, 0.0), tile="east", frames={"cart": (25.0, 3.0, 0.0)}).save(
+        file
+    )
+    reset = bench.call(ResetWorld, "/simulation/reset", ResetWorld.Request(layout=str(file)))
+    assert reset.code == 0, reset.message
+    bench.next("/simulation/truth", near(25.5, 8.0, 0.05))
+    saved = bench.call(Trigger, "/simulation/save_recording", Trigger.Request())
+    assert saved.success, saved.message
+    places = Track.load(bench.folder / "track.npz").places
+    assert len(places) > 0
+    assert np.abs(places - [25.5, 8.0]).max() < 0.05
+    file.write_text("{}", encoding="utf-8")
+    refused = bench.call(ResetWorld, "/simulation/reset", ResetWorld.Request(layout=str(file)))
+    assert (refused.code, "holds no state" in refused.message) == (102, True)

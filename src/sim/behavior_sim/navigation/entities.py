@@ -58,16 +58,21 @@ class EvidenceNode(EntityNode):
 
     def __init__(self, host: Host) -> None:
         super().__init__("egm", host)
-        self._obstacles = self.create_publisher(OccupancyGrid, "egm/obstacles", QoSProfile(depth=1))
+        self._obstacles = self.create_publisher(OccupancyGrid, "egm/obstacles", QOS_LATCHED)
         self._shown: object = None
+        self._watchers = 0
         host.system.on(Scan, self._publish)
 
     def _publish(self, _: Scan) -> None:
         grid = self.host.system.evidence.grid
-        watched = self._obstacles.get_subscription_count() > 0
-        if watched and grid is not None and grid is not self._shown:
+        watchers, before = self._obstacles.get_subscription_count(), self._watchers
+        # Who has just come is told too: a grid of which nothing changes would never reach him.
+        news = watchers > before or (watchers and grid is not self._shown)
+        if grid is not None and news:
             self._shown = grid
             self._obstacles.publish(messages.occupancy(self.host.now, grid))
+            self._watchers = watchers
+        self._watchers = min(watchers, self._watchers)
 
 
 class PathPlannerNode(EntityNode):

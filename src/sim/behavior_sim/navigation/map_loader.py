@@ -45,15 +45,22 @@ class MapLoader:
         config: the world.
         walls: its whole map.
         delay: [s] that loading takes.
+        tile: in force at first; empty: the one that the description begins with.
+
+    Raises:
+        UnknownName: there is no such tile.
     """
 
-    def __init__(self, config: NavigationConfig, walls: Grid, delay: float = 1.0) -> None:
+    def __init__(
+        self, config: NavigationConfig, walls: Grid, delay: float = 1.0, tile: str = ""
+    ) -> None:
         self._tiles = {name: walls.crop(box) for name, box in config.tiles.items()}
         self._delay = delay
         self._failures: dict[str, int] = {}
         self._loading: _Loading | None = None
-        self.tile = config.start.tile
+        self.tile = tile or config.start.tile
         """The tile in force."""
+        self.check(self.tile)
 
     @property
     def grid(self) -> Grid:

@@ -21,7 +21,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
-from std_srvs.srv import SetBool
+from std_srvs.srv import SetBool, Trigger
 
 from behavior_ros import (
     ERROR,
@@ -57,11 +57,14 @@ from behavior_sim.navigation.servers import (
     RoutePlannerNode,
     SemanticRegionsNode,
 )
-from behavior_sim.navigation.system import TIMESTEP, NavigationSystem
+from behavior_sim.navigation.state import SUFFIX, NavigationState, NavigationStateError
+from behavior_sim.navigation.system import TIMESTEP, NavigationSystem, TruthEvent
+from behavior_sim.navigation.track import TrackRecorder
 from behavior_sim.navigation.tracker import TrajectoryCode
 from behavior_sim.navigation.world import UnknownName
 from behavior_sim.node.lead import Lead
 from behavior_sim.node.stepper import Stepper
+from behavior_sim.recordings.recording import RecordingError
 from behavior_sim.worlds.resources import find_navigation_world
 from behavior_tree.shown_text import reason_text
 
@@ -94,6 +97,9 @@ PARAMETERS = [
         3.0,
         "Time that a way may be blocked before another route is recommended [s].",
         range=(0.0, 600.0),
+    ),
+    read_only(
+        "recording", "", "File that simulation/save_recording writes; empty: nothing is recorded."
     ),
     read_only("autostart", True, "Localizer, egm, rpp, sdm and tp start active."),
     read_only(
@@ -134,6 +140,8 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
             loading_delay=values["loading_delay"],
             patience=values["reroute_patience"],
         )
+        self._recording: str = values["recording"]
+        self._track = TrackRecorder()
         self._lead = Lead(values["max_lead"])
         self._reminded_at = -math.inf
         self._stepper = Stepper(
@@ -163,6 +171,9 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         self.create_service(DisturbNavigation, "simulation/disturb_navigation", self._on_disturb)
         self.create_service(ResetWorld, "simulation/reset", self._on_reset)
         self.create_service(SetBool, "simulation/pause", self._on_pause)
+        if self._recording:
+            self._system.on(TruthEvent, self._record)
+            self.create_service(Trigger, "simulation/save_recording", self._on_save)
         steady = RosClock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0, self._measure, clock=steady)
 
@@ -252,6 +263,9 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         self.get_logger().error(reason_text(f"the world stands still: {error}"))
         self._diagnostics.set(ERROR, f"the world stands still: {error}; restart the simulation")
 
+    def _record(self, _: TruthEvent) -> None:
+        self._track.record(self._system.now, self._system.world)
+
     # -- callbacks
 
     def _on_disturb(self, request: Any, response: Any) -> Any:
@@ -316,13 +330,35 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         return f"{what} fails with {causes(cause).name} for {request.duration:g} s"
 
     def _on_reset(self, request: Any, response: Any) -> Any:
-        if request.layout not in ("", "default"):
+        layout, state = request.layout, None
+        if layout not in ("", "default") and not layout.endswith(SUFFIX):
             response.code = UNKNOWN
-            response.message = f"there is no layout '{request.layout}': choose default"
+            response.message = (
+                f"there is no layout '{layout}': choose default, or a file of a state"
+            )
             return response
-        with self._lock:
-            self._system.reset(request.seed)
-        response.code, response.message = SUCCESS, f"start state with seed {request.seed}"
+        try:
+            if layout.endswith(SUFFIX):
+                state = NavigationState.load(layout)
+            with self._lock:
+                self._system.reset(request.seed, state)
+                self._track.clear()
+        except (NavigationStateError, UnknownName) as error:
+            response.code, response.message = INVALID, str(error)
+            return response
+        what = layout if state is not None else "start state"
+        response.code, response.message = SUCCESS, f"{what} with seed {request.seed}"
+        return response
+
+    def _on_save(self, _request: Any, response: Any) -> Any:
+        try:
+            with self._lock:
+                count = self._track.save(self._recording)
+        except (OSError, RecordingError) as error:
+            response.success, response.message = False, str(error)
+        else:
+            response.success = True
+            response.message = f"{count} places of the robot are in {self._recording}"
         return response
 
     def _on_pause(self, request: Any, response: Any) -> Any:

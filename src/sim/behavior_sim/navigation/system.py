@@ -25,8 +25,9 @@ from behavior_sim.navigation.map_loader import Loaded, MapLoader
 from behavior_sim.navigation.path_planner import Maneuver, Mode, PathPlanner, Plan, Reason
 from behavior_sim.navigation.routes import PlannedRoute, RoutePlanner
 from behavior_sim.navigation.speed import SpeedDecision, SpeedZone
+from behavior_sim.navigation.state import NavigationState
 from behavior_sim.navigation.tracker import Tracker, Tracking, TrajectoryCode
-from behavior_sim.navigation.world import NavigationWorld
+from behavior_sim.navigation.world import NavigationWorld, unknown
 
 TIMESTEP = 0.02
 """[s]"""
@@ -123,20 +124,33 @@ class NavigationSystem:
         self.enabled = dict.fromkeys(ENTITIES, True)
         self._begin(seed)
 
-    def reset(self, seed: int) -> None:
-        """Everything as in the beginning, but for the time and for what is switched off."""
+    def reset(self, seed: int, state: NavigationState | None = None) -> None:
+        """Everything as in the beginning, but for the time and for what is switched off.
+
+        Args:
+            seed: of all noise.
+            state: that was observed elsewhere; None: the world's own start.
+
+        Raises:
+            UnknownName: the state has a tile or a frame that the world has not; nothing changes.
+        """
+        if state is not None:  # before anything is given up
+            _refuse_unknown(self.config, state)
         given_up = self.loader.cancel(self.now, "the world was reset")
         if given_up is not None:
             self._emit(given_up)
-        self._begin(seed)
+        self._begin(seed, state)
         self._emit(MapChanged(self.loader.tile))
 
-    def _begin(self, seed: int) -> None:
+    def _begin(self, seed: int, state: NavigationState | None = None) -> None:
         config, robot = self.config, self.config.robot
         self.world = NavigationWorld(config, seed)
         self.world.time = self.now
+        if state is not None:
+            self.world.put(state)
         self.localizer = Localizer(seed, noise=self._localization_noise)
-        self.loader = MapLoader(config, self.world.walls, self._loading_delay)
+        tile = state.tile if state is not None else ""
+        self.loader = MapLoader(config, self.world.walls, self._loading_delay, tile)
         self.routes = RoutePlanner(config, self.world.walls)
         self.evidence = EvidenceGrid()
         self.planner = PathPlanner(robot.radius, patience=self._patience)
@@ -154,6 +168,8 @@ class NavigationSystem:
         self._faults: dict[str, tuple[int, float]] = {}
         box = config.tiles[self.loader.tile]
         self.localizer.start(self.world.robot, self.world.odometry, self.loader.tile, box)
+        if state is not None and not state.located:
+            self.localizer.lose(self.now, 0.0)
         self._localization = self.localizer.step(self.now, self.world.robot, self.world.odometry)
         self.evidence.use_map(self.loader.grid)
 
@@ -334,3 +350,11 @@ class NavigationSystem:
     def _emit(self, event: object) -> None:
         for listener in self._listeners[type(event)]:
             listener(event)
+
+
+def _refuse_unknown(config: NavigationConfig, state: NavigationState) -> None:
+    if state.tile not in config.tiles:
+        raise unknown("tile", state.tile, config.tiles)
+    for name in state.frames:
+        if name not in config.frames:
+            raise unknown("frame", name, config.frames)

@@ -14,6 +14,7 @@ from behavior_sim.control.differential_drive import DifferentialDrive
 from behavior_sim.navigation.config import Box, NavigationConfig
 from behavior_sim.navigation.grid import Grid
 from behavior_sim.navigation.people import RADIUS, Person
+from behavior_sim.navigation.state import NavigationState
 
 BEAMS = 180
 """Of the laser scanner, all round."""
@@ -93,6 +94,11 @@ class NavigationWorld:
         """The robot's true pose."""
         return Pose2D(self.base.x, self.base.y, self.base.yaw)
 
+    @property
+    def in_contact(self) -> bool:
+        """Whether the robot touches something, or has not backed off from it yet."""
+        return self._in_contact
+
     def step(self, dt: float) -> None:
         """Let `dt` [s] pass."""
         self.time += dt
@@ -169,6 +175,18 @@ class NavigationWorld:
         if name not in self.frames:
             raise unknown("frame", name, self.frames)
         self.frames[name] = pose
+
+    def put(self, state: NavigationState) -> None:
+        """Take a state that was observed elsewhere.
+
+        Raises:
+            UnknownName: it has a frame that this world has not.
+        """
+        for name, pose in state.frames.items():
+            self.move_frame(name, Pose2D(*pose))
+        self.base.x, self.base.y, self.base.yaw = state.robot
+        self.obstacles.update(state.obstacles)
+        self._rebuild()
 
     def _rebuild(self) -> None:
         self.solid = Grid(self.walls.occupied.copy(), self.walls.resolution)

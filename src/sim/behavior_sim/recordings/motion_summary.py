@@ -62,6 +62,8 @@ class MotionSummary:
     """In the order of their first contacts."""
     clearance: Clearance | None
     """None: nothing else was ever nearer than `LOOK`."""
+    mover: str = "tool"
+    """Whose places these are: the tool's, or those of a robot that drives."""
 
     @property
     def length(self) -> float:
