@@ -22,6 +22,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
+from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 
 from behavior_bringup.conversion import (
@@ -32,7 +33,7 @@ from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.newest_snapshot import NewestSnapshot
 from behavior_bringup.security.policy import enclave_arguments
 from behavior_bringup.stacks.description import Readiness
-from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, End, remote_actions
+from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, End, remote_actions, seconds
 from behavior_ros.node.closing import destroy_node
 from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_sim.judging import Disturbance, WorldObject
@@ -76,7 +77,12 @@ class StackClient(Closing):
     """Talks to a running stack; use it as a context manager."""
 
     def __init__(
-        self, namespace: str = "", *, name: str = "behavior_command", truth: bool = True
+        self,
+        namespace: str = "",
+        *,
+        name: str = "behavior_command",
+        truth: bool = True,
+        clock: bool = False,
     ) -> None:
         """Join the ROS domain of the environment.
 
@@ -85,6 +91,7 @@ class StackClient(Closing):
             name: of the node; another one for a client that works beside others of this process.
             truth: whether it hears what the simulation says, which is told only where somebody
                 does; else simulated time is that of the scene.
+            clock: whether simulated time is that of /clock, for a stack that has no scene.
         """
         self._context = new_context(namespace)
         self._node = Node(f"{name}_{os.getpid()}", context=self._context)
@@ -103,6 +110,7 @@ class StackClient(Closing):
         self.on_truth: Callable[[], None] = lambda: None
         """Called after every new truth."""
         self._hears_truth = truth
+        self._clock: float | None = -1.0 if clock else None
         self._subscribe()
 
     def close(self) -> None:
@@ -131,6 +139,8 @@ class StackClient(Closing):
     @property
     def time(self) -> float:
         """[s] of node time that is known to have come; -1: none."""
+        if self._clock is not None:
+            return self._clock
         return self.truth_time if self._hears_truth else self.scene_time
 
     @property
@@ -451,10 +461,15 @@ class StackClient(Closing):
             SceneObjectArray, "scene/objects", self._scene.take, QOS_LATCHED, raw=True
         )
         node.create_subscription(Metrics, "behavior/metrics", self._take_metrics, QOS_EVENT_LOG)
+        if self._clock is not None:
+            node.create_subscription(Clock, "/clock", self._take_clock, QoSProfile(depth=1))
         if self._hears_truth:
             node.create_subscription(
                 SceneObjectArray, _TRUTH, self._take_truth, QoSProfile(depth=1), raw=True
             )
+
+    def _take_clock(self, message: Clock) -> None:
+        self._clock = seconds(message.clock)
 
     def _take_metrics(self, message: Metrics) -> None:
         self.metrics[message.component] = message

@@ -259,15 +259,32 @@ def test_a_copy_takes_over_what_makes_the_world_and_shares_no_file() -> None:
         "console": False,
         "headless": True,
         "groot2_port": 0,
+        "record": False,
+        "black_box": 0.0,
     }
     assert arguments.keys() <= load_stack(stack_file("block_stacking")).arguments.keys()
     assert copy.busy_speed == 4.0 * COMPUTED
     assert not copy.is_warm
 
 
-def test_a_world_that_cannot_be_put_into_a_state_is_refused_before_its_copy_starts() -> None:
-    with pytest.raises(UsageError, match="The world of 'navigation' cannot be copied: only worlds"):
-        copy_of(Stack(), state("navigation"))
+def test_a_world_that_cannot_be_put_into_a_state_is_refused_before_its_copy_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "unkept.yaml"
+    file.write_text(
+        "description: x\nprocesses: {a: {nodes: {simulation: {node: 'm:World'}}}}\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr("behavior_bringup.preview.copy_stack.stack_file", lambda world: file)
+    with pytest.raises(UsageError, match="cannot be copied: its stack has no argument 'recording'"):
+        copy_of(Stack(), state("unkept"))
+
+
+def test_the_copy_of_a_robot_that_drives_takes_no_orders_from_elsewhere() -> None:
+    copy = copy_of(Stack(), state("navigation", mqtt="broker", record=True, warehouse="warehouse"))
+    assert (copy.arguments["mqtt"], copy.arguments["record"]) == ("", False)
+    assert copy.arguments["warehouse"] == "warehouse"
+    assert copy.arguments["recording"] == str(copy.recording)
 
 
 def test_two_previews_of_a_stack_do_not_meet_in_its_copy() -> None:

@@ -10,6 +10,7 @@ import pytest
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction, MissionFeedback
 from diagnostic_msgs.msg import KeyValue
+from geometry_msgs.msg import PoseStamped
 
 from behavior_bringup.preview.server import PreviewServer
 from behavior_ros import remote_actions
@@ -77,6 +78,11 @@ def test_a_preview_tells_how_it_would_go(ask: Ask) -> None:
         " else, hand from wall."
     )
     assert good.duration == 3.25
+    goal = PoseStamped()
+    goal.header.frame_id, goal.pose.position.x, goal.pose.orientation.w = "map", 8.5, 1.0
+    drive = result_of(ask(type=MissionAction.NAVIGATE_TO_POSE, goal=goal))
+    assert drive.message.startswith("navigate would fail")  # by the program above
+    assert all(text in drive.message for text in ("frame=map", "x=8.5", "y=0.0", "yaw=0.0"))
     bad = result_of(ask(name="bad"))
     assert (bad.code, bad.message[:14]) == (MissionFeedback.TREE_FAILED, "bad would fail")
     nobody = result_of(ask(name="nobody"))

@@ -34,6 +34,10 @@ _FIXED: Mapping[str, Scalar] = {
     # What cameras see is computed from the truth anyway, at many times the cost.
     "cameras": False,
     "groot2_port": 0,
+    # What is recorded, and orders from elsewhere, are the original's.
+    "record": False,
+    "black_box": 0.0,
+    "mqtt": "",
     # Until it is used it shall not take the processor from the others.
     "speed": 1.0,
 }
@@ -150,9 +154,9 @@ def copy_of(original: Stack, state: StackState, world: str = "") -> CopyStack:
         )
     if _RECORDED not in description.arguments:
         raise UsageError(
-            f"The world of '{world}' cannot be copied: only worlds of arms and objects, whose"
-            " motion is recorded, can be put into a state (docs/preview.md). Any tree can be"
-            " simulated by 'behavior tree run --rules'"
+            f"The world of '{world}' cannot be copied: its stack has no argument '{_RECORDED}', by"
+            " which the robot's motion is kept (docs/preview.md). Any tree can be simulated by"
+            " 'behavior tree run --rules'"
         )
     copy = CopyStack(original, world, {})
     wanted = {**state.arguments, **_FIXED, _RECORDED: str(copy.recording)}

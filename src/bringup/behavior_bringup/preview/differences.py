@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from behavior_bringup.preview.base_state import base_differences
 from behavior_bringup.preview.live_state import BelievedObject, LiveState
 from behavior_motion.pose_difference import angle_between, distance_between
 
@@ -21,6 +22,11 @@ class Tolerances:
     """Between orientations of an object [rad]; infinite: they do not count."""
     joint: float = 0.02
     """Between positions of a joint [rad or m]."""
+    base: float = 0.1
+    """Between places of a robot that drives, and of frames in its map [m]: more than its localizer
+    errs."""
+    seen: bool = True
+    """Whether what such a robot sees beside its map counts."""
 
 
 def differences(before: LiveState, after: LiveState, tolerances: Tolerances) -> list[str]:
@@ -29,6 +35,10 @@ def differences(before: LiveState, after: LiveState, tolerances: Tolerances) -> 
     Derived objects do not count: they follow those that they are derived from.
     """
     found = [*_robot(before, after, tolerances)]
+    if before.base is not None and after.base is not None:
+        found += base_differences(
+            before.base, after.base, distance=tolerances.base, seen=tolerances.seen
+        )
     old = {name: item for name, item in before.objects.items() if not item.derived}
     new = {name: item for name, item in after.objects.items() if not item.derived}
     for name in sorted(old.keys() | new.keys()):

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from behavior_bringup.preview.base_state import BelievedBase
+
 Pose = NDArray[np.float64]
 Sight = Literal["tracked", "stale", "frozen", "held", "lost"]
 
@@ -42,6 +44,8 @@ class LiveState:
     """Of the objects' poses."""
     speed: float = 0.0
     """Of the fastest joint [rad/s or m/s]."""
+    base: BelievedBase | None = None
+    """Of a robot that drives by a map."""
 
     def row(self) -> dict[str, Any]:
         """The state for a file of JSON: lengths in metres, angles in radians."""
@@ -59,4 +63,5 @@ class LiveState:
                 }
                 for name, item in self.objects.items()
             },
+            **({"base": self.base.row()} if self.base else {}),
         }

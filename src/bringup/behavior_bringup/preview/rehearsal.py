@@ -15,9 +15,9 @@ from behavior_bringup.errors import BringupError
 from behavior_bringup.missions.following import Ending, TookTooLong, follow
 from behavior_bringup.missions.progress import ProgressDisplay
 from behavior_bringup.preview.copy_stack import CopyStack
+from behavior_bringup.preview.kinds import Kind
 from behavior_bringup.preview.live_state import LiveState
 from behavior_bringup.preview.motions import PlannedMotions
-from behavior_bringup.preview.observer import Observer
 from behavior_bringup.preview.setting import CopySetter
 from behavior_bringup.preview.start_state import CopiedWorld
 from behavior_bringup.stacks.description import load_stack, stack_file
@@ -34,6 +34,8 @@ class Rehearsal:
 
     copy: CopyStack
     """Which is up."""
+    kind: Kind
+    """Of its world."""
     live: LiveState
     world: CopiedWorld
     """The state made of `live`, which is in the copy's file."""
@@ -86,9 +88,10 @@ def rehearse(
     if state is None:
         raise BringupError(f"The copy went down; its logs are in {copy.stack.folder}")
     enter_domain(state.domain)
-    with StackClient(truth=False) as client:
-        observer = Observer(client)
-        setter = CopySetter(client, observer)
+    kind = rehearsal.kind
+    with StackClient(truth=False, clock=not kind.has_scene) as client:
+        observer = kind.observer(client)
+        setter = kind.setter(client, observer)
         check = copy.stack.watch().check
         with _running(setter, copy.busy_speed):
             wait_ready(client, load_stack(stack_file(copy.world)).ready, check)

@@ -54,7 +54,7 @@ class Preview:
     def lines(self) -> Iterator[str]:
         """The preview for a reader, without the verdict."""
         motion = self.motion
-        yield f"The tool moves {motion.length:.2f} m."
+        yield f"The {motion.mover} moves {motion.length:.2f} m."
         for touch in motion.touched:
             links = ", ".join(touch.links)
             yield f"Touches {touch.name} at {self._since(touch.time):.1f} s ({links})."

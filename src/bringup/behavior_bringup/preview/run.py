@@ -21,23 +21,19 @@ from rich.console import Console
 
 from behavior_bringup.client import StackClient
 from behavior_bringup.conversion import progress_of
-from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.jobs.trial_run import NOTHING, order_of
+from behavior_bringup.errors import UsageError
+from behavior_bringup.jobs.trial_run import NOTHING
 from behavior_bringup.missions.progress import ProgressDisplay
 from behavior_bringup.preview.copy_stack import CopyStack, copy_of
+from behavior_bringup.preview.kinds import Kind, ObjectsKind, kind_of
 from behavior_bringup.preview.live_state import LiveState
-from behavior_bringup.preview.observer import Observer
+from behavior_bringup.preview.order import previewed_order
 from behavior_bringup.preview.rehearsal import Rehearsal, Stopwatch, rehearse
 from behavior_bringup.preview.report import Preview
-from behavior_bringup.preview.start_state import CopiedWorld, copied_world
 from behavior_bringup.stacks.connection import EXECUTOR, enter, mission_client
 from behavior_bringup.stacks.description import Scalar, load_stack, stack_file
 from behavior_bringup.stacks.stack import Stack
 from behavior_executor.client import MissionOutcome
-from behavior_sim.recordings.motion_summary import summarize
-from behavior_sim.recordings.recording import Recording
-from behavior_sim.worlds.config import WorldConfig, load_world
-from behavior_sim.worlds.resources import find_world
 
 LIMIT = 300.0
 """[s simulated] after which a mission counts as one without an end."""
@@ -83,15 +79,16 @@ def preview_mission(
         BringupError: the stack is not up, or the copy breaks.
     """
     options = options or PreviewOptions()
-    order = order_of(mission, parameters)
+    order = previewed_order(mission, parameters)
     watch = Stopwatch()
     state = enter(stack.name, EXECUTOR)
     if state is None:
         raise UsageError("Only a stack that 'behavior up' has started can be previewed on")
     copy = copy_of(stack, state, options.world)
+    kind = kind_of(copy.world)
     with ExitStack() as reserved:
         with StackClient(options.namespace, name="behavior_preview", truth=False) as client:
-            observer = Observer(client)  # which the stack finds while the request is looked at
+            observer = kind.observer(client)  # which the stack finds while the request is looked at
             _refuse_wrong(stack, order, options.namespace)
             if options.fresh or not copy.is_warm:
                 say(f"Bringing up a copy of '{stack.name}', which stays until that goes down ...")
@@ -99,11 +96,13 @@ def preview_mission(
             copy.bring_up(fresh=options.fresh)
             watch.lap("start")
             live = observer.state()
-        world = world_of(copy, live)
+        world = kind.world(live, _world_name(copy, kind))
         world.state.save(copy.start_state)
-        rehearsal = Rehearsal(copy=copy, live=live, world=world, order=order, limit=options.limit)
+        rehearsal = Rehearsal(
+            copy=copy, kind=kind, live=live, world=world, order=order, limit=options.limit
+        )
         run = rehearse(rehearsal, watch, display)
-        motion = summarize(Recording.load(copy.recording), begin=run.begun)
+        motion = kind.summary(copy.recording, run.begun)
     watch.lap("analysis")
     moving = live.speed > STANDS
     return Preview(
@@ -133,9 +132,10 @@ def observed(stack: Stack, namespace: str = "") -> LiveState:
     Raises:
         BringupError: it is not up, or tells nothing.
     """
-    enter(stack.name, EXECUTOR)
+    state = enter(stack.name, EXECUTOR)
+    kind = kind_of(state.world) if state is not None else ObjectsKind()
     with StackClient(namespace, truth=False) as client:
-        return Observer(client).state()
+        return kind.observer(client).state()
 
 
 def run_for_real(
@@ -149,31 +149,19 @@ def run_for_real(
     with mission_client(stack.name, namespace) as client, ProgressDisplay(console) as display:
         begin = time.monotonic()
         return client.execute(
-            order_of(preview.mission, preview.parameters),
+            previewed_order(preview.mission, preview.parameters),
             on_feedback=lambda feedback: display.update(
                 progress_of(feedback, summary="", wall=time.monotonic() - begin)
             ),
         )
 
 
-def world_of(copy: CopyStack, live: LiveState) -> CopiedWorld:
-    """How the copy's world is to be set.
-
-    Raises:
-        BringupError: the scene's poses are not in the world's frame.
-    """
-    if live.frame != "world":
-        raise BringupError(
-            f"The scene tells poses in the frame '{live.frame}', the simulated world has 'world'"
-        )
-    return copied_world(live, _config(copy))
-
-
-def _config(copy: CopyStack) -> WorldConfig:
+def _world_name(copy: CopyStack, kind: Kind) -> str:
+    """Name of the description of the copy's world."""
     default: Scalar = copy.world
-    if "world" in (arguments := load_stack(stack_file(copy.world)).arguments):
-        default = arguments["world"].default
-    return load_world(find_world(str(copy.arguments.get("world", default))))
+    if kind.argument in (arguments := load_stack(stack_file(copy.world)).arguments):
+        default = arguments[kind.argument].default
+    return str(copy.arguments.get(kind.argument, default))
 
 
 def _refuse_wrong(stack: Stack, order: MissionAction, namespace: str) -> None:

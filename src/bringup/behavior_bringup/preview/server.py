@@ -9,6 +9,7 @@ of its own, so that one that breaks or is cancelled leaves the server as it was.
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -21,8 +22,10 @@ from typing import IO, Any
 
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction, MissionFeedback
+from diagnostic_msgs.msg import KeyValue
 from rclpy.node import Node
 
+from behavior_bringup.preview.order import NAVIGATE
 from behavior_ros import WorkerActionServer
 
 COMMAND = (sys.executable, "-m", "behavior_bringup.cli", "preview")
@@ -56,11 +59,12 @@ class PreviewServer(Node):  # type: ignore[misc] # rclpy has no type information
         super().destroy_node()
 
     def _work(self, goal: Any) -> ExecuteMission.Result:
-        mission = goal.goal.mission
+        mission = _named(goal.goal.mission)
         if mission.type != MissionAction.RUN_BEHAVIOR or mission.name[:1] in ("", "-"):
             return _result(
                 MissionFeedback.INVALID_REQUEST,
-                "only a mission with a name can be previewed: type RUN_BEHAVIOR, and its name",
+                "only a mission with a name can be previewed, type RUN_BEHAVIOR, and a drive to a"
+                " place, NAVIGATE_TO_POSE",
             )
         if not self._free.acquire(blocking=False):
             return _result(MissionFeedback.BUSY, "another preview runs: wait for its end")
@@ -83,6 +87,20 @@ class PreviewServer(Node):  # type: ignore[misc] # rclpy has no type information
             return _result(
                 wrong if code == _USAGE else MissionFeedback.SERVER_LOST, _last_words(words, code)
             )
+
+
+def _named(mission: Any) -> Any:
+    """A drive to a place by the name that the command has for it; others as they are."""
+    if mission.type != MissionAction.NAVIGATE_TO_POSE:
+        return mission
+    at, turn = mission.goal.pose.position, mission.goal.pose.orientation
+    values = {"x": at.x, "y": at.y, "yaw": 2.0 * math.atan2(turn.z, turn.w)}
+    texts = {"frame": mission.goal.header.frame_id or "map", **values}
+    return MissionAction(
+        type=MissionAction.RUN_BEHAVIOR,
+        name=NAVIGATE,
+        parameters=[KeyValue(key=key, value=str(value)) for key, value in texts.items()],
+    )
 
 
 def _run(command: Sequence[str], cancelled: threading.Event, words: IO[bytes]) -> int:

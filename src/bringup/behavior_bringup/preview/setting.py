@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -26,12 +27,12 @@ _MANAGED = 60.0
 """[s] of wall time for a change of the scene."""
 
 
-class CopySetter:
+class CopySetter(ABC):
     """Sets a copy through a client in its ROS domain."""
 
-    def __init__(self, client: StackClient, observer: Observer) -> None:
-        """Work through that client, and see what the copy believes by the observer."""
-        self._client, self._observer = client, observer
+    def __init__(self, client: StackClient) -> None:
+        """Work through that client."""
+        self._client = client
 
     def run(self, busy: float) -> None:
         """Let the copy's time run as fast as it can.
@@ -59,8 +60,9 @@ class CopySetter:
         """
         self._client.call(SetBool, "simulation/pause", SetBool.Request(data=True))
 
+    @abstractmethod
     def set(self, live: LiveState, world: CopiedWorld, file: str, seed: int = 0) -> list[str]:
-        """World and scene as the real stack has them.
+        """The copy as the real stack is.
 
         Args:
             live: the real stack.
@@ -74,6 +76,18 @@ class CopySetter:
         Raises:
             BringupError: the copy refuses.
         """
+
+
+class ObjectsSetter(CopySetter):
+    """Sets a copy that has a scene of objects."""
+
+    def __init__(self, client: StackClient, observer: Observer) -> None:
+        """Work through that client, and see what the copy believes by the observer."""
+        super().__init__(client)
+        self._observer = observer
+
+    def set(self, live: LiveState, world: CopiedWorld, file: str, seed: int = 0) -> list[str]:
+        """World and scene."""
         self._client.reset(seed=seed, layout=file)
         self._manage(ManageScene.Goal(operation=ManageScene.Goal.CLEAR))
         wanted = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_bringup.preview.live_state import BelievedObject, LiveState
+from behavior_sim.navigation.state import NavigationState
 from behavior_sim.worlds.config import DoorConfig, WorldConfig
 from behavior_sim.worlds.door import panel_centre, panel_name
 from behavior_sim.worlds.visible_objects import visible_objects
@@ -18,7 +19,7 @@ from behavior_sim.worlds.world_state import WorldState
 class CopiedWorld:
     """How a world is set, and what could not be taken over."""
 
-    state: WorldState
+    state: WorldState | NavigationState
     names: dict[str, str] = field(default_factory=dict)
     """Name of the world's object by the name that the scene has for it."""
     notes: list[str] = field(default_factory=list)
