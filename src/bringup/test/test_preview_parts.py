@@ -21,8 +21,9 @@ from visualization_msgs.msg import Marker
 from behavior_bringup.conversion import believed_objects, path_marker
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.preview.agreement import agreement, farthest
-from behavior_bringup.preview.copy_stack import COMPUTED, copy_of
+from behavior_bringup.preview.copy_stack import copy_of
 from behavior_bringup.preview.differences import Tolerances, differences
+from behavior_bringup.preview.kinds import ObjectsKind
 from behavior_bringup.preview.live_state import BelievedObject, LiveState, Sight
 from behavior_bringup.preview.motions import Choices, PlannedMotions
 from behavior_bringup.preview.rehearsal import Stopwatch
@@ -263,7 +264,7 @@ def test_a_copy_takes_over_what_makes_the_world_and_shares_no_file() -> None:
         "black_box": 0.0,
     }
     assert arguments.keys() <= load_stack(stack_file("block_stacking")).arguments.keys()
-    assert copy.busy_speed == 4.0 * COMPUTED
+    assert copy.busy_speed == 4.0 * ObjectsKind.computed
     assert not copy.is_warm
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.preview.kinds import kind_of
 from behavior_bringup.stacks.connection import SIMULATION
 from behavior_bringup.stacks.description import Scalar, StackDescription, load_stack, stack_file
 from behavior_bringup.stacks.stack import Stack, stop
@@ -21,9 +22,6 @@ from behavior_bringup.stacks.state import StackState
 
 _PATIENCE = 400.0
 """[s] The machine has the real stack to run, too; a process that ends is noticed at once."""
-COMPUTED = 0.25
-"""Part of the time that programs compute in the copy, which goes by there. An execution that is
-approved does the previewed motions instead of planning, and no copy runs beside it."""
 _OWN = ("journal", "tree_nodes", "console_address", "memory")
 """Arguments that name files of one stack."""
 _RECORDED = "recording"
@@ -51,9 +49,8 @@ class CopyStack:
     world: str
     """Of the stack that it runs."""
     arguments: Mapping[str, Scalar]
-    busy_speed: float = COMPUTED
-    """Times real time at most while one of its programs computes: `COMPUTED` of the original's
-    speed."""
+    busy_speed: float = 1.0
+    """Times real time at most while one of its programs computes."""
 
     @property
     def stack(self) -> Stack:
@@ -164,9 +161,8 @@ def copy_of(original: Stack, state: StackState, world: str = "") -> CopyStack:
         wanted.pop("world", None)
     known = description.arguments.keys() - set(_OWN)
     arguments = {key: wanted[key] for key in wanted if key in known}
-    return CopyStack(
-        original, world, arguments, COMPUTED * float(state.arguments.get("speed", 1.0))
-    )
+    speed = float(state.arguments.get("speed", 1.0))
+    return CopyStack(original, world, arguments, kind_of(world).computed * speed)
 
 
 def _simulates(description: StackDescription) -> bool:

@@ -41,6 +41,8 @@ class Kind(Protocol):
     """Of the stack, that names the world's description."""
     has_scene: bool
     """Whether its stack has a scene, whose stamps tell the time."""
+    computed: float
+    """Part of the time that programs compute in the copy, which goes by there."""
 
     def observer(self, client: StackClient) -> Observing:
         """Listens to a stack from now on."""
@@ -59,6 +61,9 @@ class ObjectsKind:
     """Arms among objects, with physics."""
 
     argument, has_scene = "world", True
+    # An execution that is approved does the previewed motions instead of planning, and no copy runs
+    # beside it.
+    computed = 0.25
 
     def observer(self, client: StackClient) -> Observer:
         """Listens to joints and scene."""
@@ -90,7 +95,7 @@ class ObjectsKind:
 class NavigationKind:
     """A robot that drives by a map."""
 
-    argument, has_scene = "warehouse", False
+    argument, has_scene, computed = "warehouse", False, 1.0
 
     def observer(self, client: StackClient) -> NavigationObserver:
         """Listens to localizer, grid, map and autonomy."""

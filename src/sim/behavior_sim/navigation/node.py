@@ -62,6 +62,7 @@ from behavior_sim.navigation.system import TIMESTEP, NavigationSystem, TruthEven
 from behavior_sim.navigation.track import TrackRecorder
 from behavior_sim.navigation.tracker import TrajectoryCode
 from behavior_sim.navigation.world import UnknownName
+from behavior_sim.node.heard_followers import BUSY_SPEED, HeardFollowers
 from behavior_sim.node.lead import Lead
 from behavior_sim.node.stepper import Stepper
 from behavior_sim.recordings.recording import RecordingError
@@ -79,6 +80,7 @@ PARAMETERS = [
     ParameterSpec(
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
     ),
+    BUSY_SPEED,
     read_only("seed", 0, "Of all noise.", range=(0, 2**31 - 1)),
     read_only("clock_rate", 12.5, "Of /clock [Hz, simulated].", range=(1.0, 50.0)),
     ParameterSpec(
@@ -143,10 +145,11 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         self._recording: str = values["recording"]
         self._track = TrackRecorder()
         self._lead = Lead(values["max_lead"])
-        self._reminded_at = -math.inf
+        self._reminded_at, self._told_at = -math.inf, 0.0
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
+        self._followers = HeardFollowers(self, values["busy_speed"], self._stepper.nudge)
         self._clock_every = max(1, round(1.0 / (values["clock_rate"] * TIMESTEP)))
         self._create_interfaces()
         self._create_nodes(values)
@@ -214,8 +217,10 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
     # -- in the simulation's thread
 
     def _hold(self, now: float) -> float:
-        """How long to wait for the executor [s, wall]."""
-        wait = self._lead.wait(now)
+        """How long to wait for the executor, and for who follows the clock [s, wall]."""
+        # Who follows has come to the time that was told last, at most.
+        followed = self._followers.wait(now, ahead=now - self._told_at)
+        wait = max(self._lead.wait(now), followed)
         if wait > 0.0 and time.monotonic() - self._reminded_at > _REMINDER:
             # Who has not heard the time yet could not catch up.
             self._reminded_at = time.monotonic()
@@ -230,10 +235,12 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
 
     def _advance(self) -> float:
         system = self._system
+        self._followers.begin_step(system.now)
         with self._lock:
             for _ in range(_CHUNK):
                 system.step()
                 if system.steps % self._clock_every == 0:
+                    self._told_at = system.now
                     self._clock_publisher.publish(Clock(clock=to_time(system.now)))
                 if system.steps % round(1.0 / TIMESTEP) == 0:
                     self._metrics.publish(self._figures())
@@ -373,9 +380,12 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
                 self._stepper.speed = parameter.value
             elif parameter.name == "max_lead":
                 self._lead.limit = parameter.value
+            elif parameter.name == "busy_speed":
+                self._followers.await_at(parameter.value)
 
     def _measure(self) -> None:
         """Report the speed reached."""
+        self._followers.count()
         before, simulated = self._measured
         self._measured = (time.monotonic(), self._system.now)
         factor = (self._measured[1] - simulated) / max(self._measured[0] - before, 1e-3)

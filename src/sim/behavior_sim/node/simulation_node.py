@@ -25,10 +25,9 @@ from rclpy.clock import ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
-from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Header
+from std_msgs.msg import Bool
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 from vision_msgs.msg import Detection3DArray
@@ -49,7 +48,6 @@ from behavior_ros import (
     seconds,
 )
 from behavior_ros.messages.wire import reading
-from behavior_ros.process.clock_follower import followed_topic
 from behavior_ros.topics.background import create_background_subscription
 from behavior_sim.control.base_controller import BaseController
 from behavior_sim.control.gripper_controller import GripperController
@@ -58,7 +56,7 @@ from behavior_sim.control.part import Part
 from behavior_sim.goals import Goal, InvalidGoal, Outcome
 from behavior_sim.node import messages
 from behavior_sim.node.controller_action_server import ControllerActionServer
-from behavior_sim.node.followers import Followers
+from behavior_sim.node.heard_followers import BUSY_SPEED, HeardFollowers
 from behavior_sim.node.lead import Lead
 from behavior_sim.node.stepper import Stepper
 from behavior_sim.recordings.recording import MotionRecorder, RecordingError
@@ -108,14 +106,7 @@ PARAMETERS = [
     ParameterSpec(
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
     ),
-    ParameterSpec(
-        "busy_speed",
-        0.0,
-        "The same, but at most, while a program that tells on /clock/followed how far it has come"
-        " still computes: so that planning takes no more simulated time than it does on a robot;"
-        " 0: speed counts.",
-        range=(0.0, 1000.0),
-    ),
+    BUSY_SPEED,
     read_only("seed", 0, "Of start state and noise.", range=(0, 2**31 - 1)),
     read_only("clock_rate", 50.0, "Of /clock [Hz, simulated].", range=(1.0, 500.0)),
     read_only("joint_state_rate", 50.0, "Of /joint_states [Hz].", range=(1.0, 500.0)),
@@ -241,15 +232,13 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
         self._stream_lead, self._stream_end = Lead(STREAM_LEAD), 0.0
         self._drive_lead = Lead(DRIVE_LEAD)
-        self._followers = Followers(values["busy_speed"])
-        self._followed: Subscription | None = None
         self._newest_step = 0.0
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
+        self._followers = HeardFollowers(self, values["busy_speed"], self._stepper.nudge)
         self._create_publishers(values)
         self._create_servers()
-        self._await_followers(values["busy_speed"])
         self.add_post_set_parameters_callback(self._on_parameters)
         self._diagnostics = DiagnosticsPublisher(self, "physics", "mujoco")
         self._measured = (time.monotonic(), self._simulation.time)
@@ -650,27 +639,6 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._camera_lead.follow(seconds(detections.header.stamp))
         self._stepper.nudge()
 
-    def _await_followers(self, pace: float) -> None:
-        """Hear whoever follows the clock where it is waited for them; nobody tells anything else.
-
-        Args:
-            pace: of `Followers`.
-        """
-        self._followers.pace = pace
-        if pace > 0.0 and self._followed is None:
-            self._followed = create_background_subscription(
-                self, Header, followed_topic(self), self._on_followed, QoSProfile(depth=100)
-            )
-        elif pace <= 0.0 and self._followed is not None:
-            self.destroy_subscription(self._followed)
-            self._followed = None
-
-    def _on_followed(self, data: bytes) -> None:
-        with reading(data, "std_msgs/Header") as wire:
-            stamp, name = wire.stamp(), wire.text()
-        self._followers.follow(name, 1e-9 * stamp)
-        self._stepper.nudge()
-
     def _on_pause(self, request: Any, response: Any) -> Any:
         self._stepper.paused = request.data
         response.success = True
@@ -708,13 +676,13 @@ class SimulationNode(Node):  # type: ignore[misc]
         if "speed" in changed:
             self._stepper.speed = changed["speed"]
         if "busy_speed" in changed:
-            self._await_followers(changed["busy_speed"])
+            self._followers.await_at(changed["busy_speed"])
         if changed.keys() & _DETECTOR.keys():
             self._simulation.detector.config = self._detector_config()
 
     def _measure(self) -> None:
         """Report the speed reached, and see how many follow."""
-        self._followers.expected = max(1, self.count_publishers(followed_topic(self)))
+        self._followers.count()
         before, simulated = self._measured
         self._measured = (time.monotonic(), self._simulation.time)
         factor = (self._measured[1] - simulated) / max(self._measured[0] - before, 1e-3)
