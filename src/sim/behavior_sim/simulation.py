@@ -99,12 +99,6 @@ class Simulation:
         """Simulated time [s]."""
         return self.world.time
 
-    @property
-    def working(self) -> bool:
-        """Whether something moves as it is told; else all that goes on may be that others think."""
-        drives = self.base is not None and self.base.moving
-        return drives or any(part.moving for part in self.parts.values())
-
     def under_way(self) -> float:
         """How long [s] nothing will happen but that arms and fingers go on as they were told to; 0:
         something else may, or none of them moves.

@@ -246,21 +246,24 @@ def test_trajectory_is_followed(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("speed", "gap"), [(1.0, 0.02), (50.0, 0.1)])
 def test_motions_that_are_watched_are_told_of_in_small_steps(
-    bench: Bench, speed: float, gap: float
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, speed: float, gap: float
 ) -> None:
     """However long steps may be where nobody watches and programs are waited for."""
-    told = bench.received["/joint_states"]
+    told, publish = [], bench.node._publish_joints
+
+    def noted(nanoseconds: int) -> None:  # what is received may lack some on a busy machine
+        told.append(1e-9 * nanoseconds)
+        publish(nanoseconds)
+
     bench.set("busy_speed", 50.0)
     bench.set("speed", speed)
     try:
         handle = bench.send(bench.arm, trajectory([0.2, -0.5, 0.1, -2.0, 0.1, 1.7, 1.0], 1.0))
-        bench.newest("/joint_states")
-        begin = len(told)
+        monkeypatch.setattr(bench.node, "_publish_joints", noted)
         assert bench.result(handle)[0] == GoalStatus.STATUS_SUCCEEDED
     finally:
         bench.set("busy_speed", 0.0)
-    stamps = np.array([seconds(state.header.stamp) for state in told[begin:]])
-    assert np.diff(stamps).max() == pytest.approx(gap, abs=0.01)
+    assert np.diff(told).max() == pytest.approx(gap, abs=0.01)
 
 
 def test_trajectory_is_cancelled(bench: Bench) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from behavior_sim.control.gripper_controller import GripperController
 from behavior_sim.control.joint_trajectory_controller import TrajectoryPoints
-from behavior_sim.node.simulation_node import pace
 from behavior_sim.simulation import Simulation
 from behavior_sim.worlds.config import WorldConfig, load_world
 from behavior_sim.worlds.layouts import pose_of
@@ -133,33 +132,6 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     assert (loaded.joints, loaded.held) == ({"a": 0.25}, "red")
     assert loaded.objects["red"] == pytest.approx(pose, abs=1e-12)
     assert set(json.loads((tmp_path / "state.json").read_text())) == {"joints", "objects", "held"}
-
-
-@pytest.mark.parametrize(
-    ("speed", "standing", "working", "wanted"),
-    [
-        (0.0, 1.0, True, 0.0),
-        (0.0, 1.0, False, 1.0),
-        (8.0, 1.0, True, 8.0),
-        (8.0, 1.0, False, 1.0),
-        (0.5, 1.0, False, 0.5),
-        (8.0, 0.0, False, 8.0),
-        (0.0, 0.0, False, 0.0),
-    ],
-)
-def test_time_passes_more_slowly_while_others_think(
-    speed: float, standing: float, working: bool, wanted: float
-) -> None:
-    assert pace(speed, standing, working=working) == wanted
-
-
-def test_a_robot_works_while_arm_or_fingers_follow_a_goal(simulation: Simulation) -> None:
-    assert not simulation.working
-    goal = simulation.gripper.start(simulation.time, 0.02)
-    assert simulation.working
-    while goal.outcome is None:
-        simulation.advance(10)
-    assert not simulation.working
 
 
 def test_fingers_that_stand_on_their_way_are_looked_at_at_once() -> None:
