@@ -255,7 +255,7 @@ def test_motions_that_are_watched_are_told_of_in_small_steps(
         told.append(1e-9 * nanoseconds)
         publish(nanoseconds)
 
-    bench.set("busy_speed", 50.0)
+    bench.set("busy_speed", 10.0)
     bench.set("speed", speed)
     try:
         handle = bench.send(bench.arm, trajectory([0.2, -0.5, 0.1, -2.0, 0.1, 1.7, 1.0], 1.0))

@@ -236,7 +236,9 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
-        self._followers = HeardFollowers(self, values["busy_speed"], self._stepper.nudge)
+        self._followers = HeardFollowers(self, 0.0, self._stepper.nudge)
+        self._busy_speed = values["busy_speed"]
+        self._await_followers()
         self._create_publishers(values)
         self._create_servers()
         self.add_post_set_parameters_callback(self._on_parameters)
@@ -422,8 +424,6 @@ class SimulationNode(Node):  # type: ignore[misc]
         now, watched = self._simulation.time, 0.0 < self._stepper.speed <= 1.0
         if watched or self._followers.pace <= 0.0 or now < self._stream_end:
             return self._chunk
-        if not (self._is_on_its_way() or self._followers.have_come_to(now)):
-            return self._chunk  # who computes decides something, maybe before a long step's end
         ahead = min(UNDER_WAY, self._simulation.under_way())
         chunks = math.ceil(round(ahead / self._simulation.config.timestep, 6) / self._chunk)
         return self._chunk * max(1, chunks)
@@ -675,10 +675,16 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._lead.limit = self._camera_lead.limit = changed["max_lead"]
         if "speed" in changed:
             self._stepper.speed = changed["speed"]
-        if "busy_speed" in changed:
-            self._followers.await_at(changed["busy_speed"])
+        self._busy_speed = changed.get("busy_speed", self._busy_speed)
+        self._await_followers()
         if changed.keys() & _DETECTOR.keys():
             self._simulation.detector.config = self._detector_config()
+
+    def _await_followers(self) -> None:
+        """Wait for who computes where time goes faster than that; else nobody needs to tell."""
+        speed = self._stepper.speed
+        faster = speed == 0.0 or speed > self._busy_speed
+        self._followers.await_at(self._busy_speed if faster else 0.0)
 
     def _measure(self) -> None:
         """Report the speed reached, and see how many follow."""
