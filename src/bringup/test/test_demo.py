@@ -64,11 +64,11 @@ def test_a_picture_less_is_no_failure(tmp_path: Path) -> None:
 
 
 def test_a_stack_is_given_what_it_knows_and_is_asked_for_no_cameras_that_it_lacks() -> None:
-    arguments: dict[str, Scalar] = {"world": "navigation", "seed": 3, "recording": "x.npz"}
+    arguments: dict[str, Scalar] = {"world": "navigation", "seed": 3, "memory": "x"}
     known = stack_arguments("navigation", arguments, cameras=False)
     assert known == {"world": "navigation", "seed": 3}
-    assert stack_arguments("block_stacking", {"recording": "x"}, cameras=True) == {
-        "recording": "x",
+    assert stack_arguments("block_stacking", {"memory": "x"}, cameras=True) == {
+        "memory": "x",
         "cameras": True,
     }
     with pytest.raises(UsageError, match="'navigation' has no cameras"):

@@ -265,6 +265,7 @@ def test_a_copy_takes_over_what_makes_the_world_and_shares_no_file() -> None:
     }
     assert arguments.keys() <= load_stack(stack_file("block_stacking")).arguments.keys()
     assert copy.busy_speed == 4.0 * ObjectsKind.computed
+    assert copy.world_name == "block_stacking"
     assert not copy.is_warm
 
 
@@ -284,7 +285,7 @@ def test_a_world_that_cannot_be_put_into_a_state_is_refused_before_its_copy_star
 def test_the_copy_of_a_robot_that_drives_takes_no_orders_from_elsewhere() -> None:
     copy = copy_of(Stack(), state("navigation", mqtt="broker", record=True, warehouse="warehouse"))
     assert (copy.arguments["mqtt"], copy.arguments["record"]) == ("", False)
-    assert copy.arguments["warehouse"] == "warehouse"
+    assert copy.world_name == copy.arguments["warehouse"] == "warehouse"
     assert copy.arguments["recording"] == str(copy.recording)
 
 

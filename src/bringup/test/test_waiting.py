@@ -31,7 +31,7 @@ class SlowMachine:
         self.client: Any = object.__new__(StackClient)
         self.client._executor = SimpleNamespace(spin_once=self._spin)
         self.client._feedback = {}
-        self.client._hears_truth, self.client.truth_time = True, -1.0
+        self.client._clock, self.client._hears_truth, self.client.truth_time = None, True, -1.0
         clock = SimpleNamespace(monotonic=lambda: self.wall)
         monkeypatch.setattr(client_module, "time", clock)
         monkeypatch.setattr(following, "time", clock)

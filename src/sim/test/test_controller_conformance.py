@@ -27,8 +27,8 @@ def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[test_node.Bench]:
 
 
 @pytest.fixture(scope="module")
-def warehouse() -> Iterator[test_navigation_node.Bench]:
-    bench = test_navigation_node.Bench()
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[test_navigation_node.Bench]:
+    bench = test_navigation_node.Bench(tmp_path_factory.mktemp("warehouse"))
     yield bench
     bench.close()
 

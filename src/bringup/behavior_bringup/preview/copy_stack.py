@@ -16,7 +16,14 @@ from pathlib import Path
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.preview.kinds import kind_of
 from behavior_bringup.stacks.connection import SIMULATION
-from behavior_bringup.stacks.description import Scalar, StackDescription, load_stack, stack_file
+from behavior_bringup.stacks.description import (
+    Scalar,
+    StackDescription,
+    load_stack,
+    resolve,
+    stack_file,
+)
+from behavior_bringup.stacks.environment import machine_kind
 from behavior_bringup.stacks.stack import Stack, stop
 from behavior_bringup.stacks.state import StackState
 
@@ -83,6 +90,14 @@ class CopyStack:
             and all(process.running for process in state.processes.values())
             and all(state.arguments.get(key) == value for key, value in self.arguments.items())
         )
+
+    @property
+    def world_name(self) -> str:
+        """Name of the world that its simulation is told to simulate."""
+        description = load_stack(stack_file(self.world))
+        processes = resolve(description, environment=machine_kind(), arguments=self.arguments)
+        nodes = (node for process in processes for node in process.nodes)
+        return str(next(node for node in nodes if node.name == SIMULATION).parameters["world"])
 
     @contextmanager
     def reserved(self) -> Iterator[None]:

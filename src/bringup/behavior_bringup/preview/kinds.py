@@ -37,8 +37,6 @@ class Observing(Protocol):
 class Kind(Protocol):
     """A kind of world."""
 
-    argument: str
-    """Of the stack, that names the world's description."""
     has_scene: bool
     """Whether its stack has a scene, whose stamps tell the time."""
     computed: float
@@ -60,7 +58,7 @@ class Kind(Protocol):
 class ObjectsKind:
     """Arms among objects, with physics."""
 
-    argument, has_scene = "world", True
+    has_scene = True
     # An execution that is approved does the previewed motions instead of planning, and no copy runs
     # beside it.
     computed = 0.25
@@ -95,7 +93,7 @@ class ObjectsKind:
 class NavigationKind:
     """A robot that drives by a map."""
 
-    argument, has_scene, computed = "warehouse", False, 1.0
+    has_scene, computed = False, 1.0
 
     def observer(self, client: StackClient) -> NavigationObserver:
         """Listens to localizer, grid, map and autonomy."""

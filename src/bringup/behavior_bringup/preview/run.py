@@ -24,14 +24,13 @@ from behavior_bringup.conversion import progress_of
 from behavior_bringup.errors import UsageError
 from behavior_bringup.jobs.trial_run import NOTHING
 from behavior_bringup.missions.progress import ProgressDisplay
-from behavior_bringup.preview.copy_stack import CopyStack, copy_of
-from behavior_bringup.preview.kinds import Kind, ObjectsKind, kind_of
+from behavior_bringup.preview.copy_stack import copy_of
+from behavior_bringup.preview.kinds import ObjectsKind, kind_of
 from behavior_bringup.preview.live_state import LiveState
 from behavior_bringup.preview.order import previewed_order
 from behavior_bringup.preview.rehearsal import Rehearsal, Stopwatch, rehearse
 from behavior_bringup.preview.report import Preview
 from behavior_bringup.stacks.connection import EXECUTOR, enter, mission_client
-from behavior_bringup.stacks.description import Scalar, load_stack, stack_file
 from behavior_bringup.stacks.stack import Stack
 from behavior_executor.client import MissionOutcome
 
@@ -96,7 +95,7 @@ def preview_mission(
             copy.bring_up(fresh=options.fresh)
             watch.lap("start")
             live = observer.state()
-        world = kind.world(live, _world_name(copy, kind))
+        world = kind.world(live, copy.world_name)
         world.state.save(copy.start_state)
         rehearsal = Rehearsal(
             copy=copy, kind=kind, live=live, world=world, order=order, limit=options.limit
@@ -154,14 +153,6 @@ def run_for_real(
                 progress_of(feedback, summary="", wall=time.monotonic() - begin)
             ),
         )
-
-
-def _world_name(copy: CopyStack, kind: Kind) -> str:
-    """Name of the description of the copy's world."""
-    default: Scalar = copy.world
-    if kind.argument in (arguments := load_stack(stack_file(copy.world)).arguments):
-        default = arguments[kind.argument].default
-    return str(copy.arguments.get(kind.argument, default))
 
 
 def _refuse_wrong(stack: Stack, order: MissionAction, namespace: str) -> None:
