@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make test-fast` and `make coverage`: the tests that need nothing but their own process.
 
-Each package's tests run in a process of their own, as many beside each other as there are cores.
+Each package's tests run in a process of their own, one more of them beside each other than there
+are cores: some wait for a thread or a socket now and then.
 These processes part from one that has imported what costs seconds. Which tests these are: see
 `pytest_plugin`.
 """
@@ -103,7 +104,10 @@ def run_all(folders: list[Path], coverage: Path | None = None, times: Path | Non
         return good
 
     folders = sorted(folders, key=lambda each: took.get(each.name, math.inf), reverse=True)
-    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool,
+    ):
         files = [Path(place) / str(number) for number in range(len(folders))]
         good = all(list(pool.map(run, folders, files)))
     if times is not None:

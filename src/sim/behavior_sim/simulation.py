@@ -99,6 +99,12 @@ class Simulation:
         """Simulated time [s]."""
         return self.world.time
 
+    @property
+    def moving(self) -> bool:
+        """Whether an arm, fingers or the base do."""
+        drives = self.base is not None and self.base.moving
+        return drives or any(part.moving for part in self.parts.values())
+
     def under_way(self) -> float:
         """How long [s] nothing will happen but that arms and fingers go on as they were told to; 0:
         something else may, or none of them moves.

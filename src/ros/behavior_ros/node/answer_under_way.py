@@ -15,7 +15,7 @@ from rclpy.node import Node
 from behavior_ros.node.at_work import at_work
 from behavior_ros.node.node_parts import node_parts
 
-LONGEST = 0.05
+LONGEST = 0.01
 """[s] of wall time in which a client hears the result and sends its next goal, if at all."""
 
 

@@ -37,6 +37,11 @@ class Part:
         self.gripper = None if config.gripper is None else GripperController(config.gripper)
         self._slack = False
 
+    @property
+    def moving(self) -> bool:
+        """Whether it follows something."""
+        return self.arm.moving or (self.gripper is not None and self.gripper.moving)
+
     def remaining(self, t: float) -> float:
         """Time before which nothing that it follows ends [s]; infinite: it follows nothing."""
         ends = [self.arm.remaining(t)] if self.arm.moving else []

@@ -6,6 +6,8 @@ continuous acceleration (there: linear), with velocities it is cubic, with accel
 """
 
 from bisect import bisect_right
+from itertools import accumulate, repeat
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +47,13 @@ class JointSpline:
         self._spline = spline
         self._velocity = spline.derivative()
         self._knots = times.tolist()
-        # Lowest power first: (segments, powers, joints).
-        self._coefficients = np.ascontiguousarray(np.swapaxes(spline.c[::-1], 0, 1))
-        powers = np.arange(self._coefficients.shape[1], dtype=float)
-        self._powers = powers
-        self._slopes = powers[1:]
+        # Lowest power first, and velocities beside positions: (segments, powers, 2, joints).
+        positions_of = np.swapaxes(spline.c[::-1], 0, 1)
+        velocities_of = np.zeros_like(positions_of)
+        velocities_of[:, :-1] = np.swapaxes(self._velocity.c[::-1], 0, 1)
+        both = np.stack([positions_of, velocities_of], axis=2)
+        self._coefficients = both.reshape(*both.shape[:2], -1)
+        self._shape = both.shape[2:]
         self._end = (positions[-1].copy(), np.asarray(self._velocity(times[-1])))
 
     @property
@@ -63,8 +67,10 @@ class JointSpline:
             return self._end
         segment = max(0, bisect_right(self._knots, t) - 1)
         coefficients = self._coefficients[segment]
-        basis = max(0.0, t - self._knots[segment]) ** self._powers
-        return basis @ coefficients, (basis[:-1] * self._slopes) @ coefficients[1:]
+        passed = max(0.0, t - self._knots[segment])
+        powers = list(accumulate(repeat(passed, len(coefficients) - 1), mul, initial=1.0))
+        position, velocity = (np.array(powers) @ coefficients).reshape(self._shape)
+        return position, velocity
 
     def extremes(self, period: float) -> tuple[Array, Array, Array]:
         """Least and greatest position and greatest speed of each joint, looked at each `period`."""

@@ -12,9 +12,8 @@ import math
 import time
 from collections.abc import Callable
 
-ANSWER = 0.02
-"""[s] simulated, at the pace of a robot, in which whoever waited for the end of a motion hears of
-it and goes on."""
+ANSWER = 0.005
+"""[s] of wall time in which whoever waited for the end of a motion hears of it and goes on."""
 PATIENCE = 5.0
 """[s] of wall time without news, after which a follower counts as gone."""
 
@@ -73,7 +72,7 @@ class Followers:
             return 0.0
         if not self.have_come_to(now - ahead):
             return left
-        answer = self._answered + ANSWER / self.pace - wall
+        answer = self._answered + ANSWER - wall
         return 0.0 if ahead > 0.0 else max(0.0, min(left, answer))
 
     def have_come_to(self, now: float) -> bool:

@@ -435,20 +435,15 @@ class SimulationNode(Node):  # type: ignore[misc]
         return min(pause, ALIVE)
 
     def _wait_for_followers(self, now: float) -> float:
-        # While the arm is on its way the next step may be computed beside them. While fingers alone
-        # move, and when a motion has come to its end, what comes next is being decided.
-        ahead = self._newest_step if self._is_on_its_way() else 0.0
+        # While something moves, the next step may be computed beside them. When a motion has ended,
+        # what comes next is being decided.
+        ahead = self._newest_step if self._simulation.moving else 0.0
         return max(
             self._followers.wait(now, ahead=ahead),
             self._wait_for_sight(now),
             self._wait_for_stream(now),
             self._wait_for_drive(now),
         )
-
-    def _is_on_its_way(self) -> bool:
-        base, now = self._simulation.base, self._simulation.time
-        arms = any(part.arm.remaining(now) > 0.0 for part in self._simulation.parts.values())
-        return arms or (base is not None and base.moving)
 
     def _wait_for_stream(self, now: float) -> float:
         """Who tells the arm its motion many times a second decides on it by what he sees."""

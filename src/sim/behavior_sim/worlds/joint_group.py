@@ -32,10 +32,12 @@ class JointGroup:
         stiffness: Sequence[float],
         damping: Sequence[float],
     ) -> None:
-        self._data = data
-        self._q = np.array([model.joint(j).qposadr[0] for j in joints])
-        self._v = np.array([model.joint(j).dofadr[0] for j in joints])
-        self._u = np.array([model.actuator(j).id for j in joints])
+        # Views of MuJoCo's own arrays: to ask for one costs as much as to read it.
+        self._qpos, self._qvel = data.qpos, data.qvel
+        self._ctrl, self._force = data.ctrl, data.actuator_force
+        self._q = _places([model.joint(j).qposadr[0] for j in joints])
+        self._v = _places([model.joint(j).dofadr[0] for j in joints])
+        self._u = _places([model.actuator(j).id for j in joints])
         # This share of the wanted velocity, added to ctrl, makes the servo damp the error of the
         # velocity instead.
         self._lead = np.array(damping) / np.array(stiffness)
@@ -43,26 +45,34 @@ class JointGroup:
     @property
     def positions(self) -> Array:
         """[rad or m]"""
-        return self._data.qpos[self._q]  # type: ignore[no-any-return]
+        return self._qpos[self._q].copy()  # type: ignore[no-any-return]
 
     @property
     def velocities(self) -> Array:
         """[rad/s or m/s]"""
-        return self._data.qvel[self._v]  # type: ignore[no-any-return]
+        return self._qvel[self._v].copy()  # type: ignore[no-any-return]
 
     @property
     def efforts(self) -> Array:
         """Of the servos [Nm or N]; the robot's own weight is compensated besides."""
-        return self._data.actuator_force[self._u]  # type: ignore[no-any-return]
+        return self._force[self._u].copy()  # type: ignore[no-any-return]
 
     def put(self, positions: Array) -> None:
         """Have them stand somewhere at once, and stay there."""
-        self._data.qpos[self._q] = positions
+        self._qpos[self._q] = positions
         self.command(positions, np.zeros_like(positions))
 
     def command(self, positions: Array, velocities: Array) -> None:
         """Setpoints of the servos [rad or m, and per second]."""
-        self._data.ctrl[self._u] = positions + self._lead * velocities
+        self._ctrl[self._u] = positions + self._lead * velocities
+
+
+def _places(indices: Sequence[int]) -> slice | NDArray[np.intp]:
+    """What picks these entries of an array; a slice, which is faster, where they lie in a row."""
+    first, count = int(indices[0]), len(indices)
+    if list(indices) == list(range(first, first + count)):
+        return slice(first, first + count)
+    return np.array(indices, dtype=np.intp)
 
 
 class Fingers:
