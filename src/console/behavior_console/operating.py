@@ -7,6 +7,7 @@ What they do to the stack stands behind `Stack`; `behavior_console.ros_stack` do
 from __future__ import annotations
 
 import asyncio
+import math
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any, Protocol
 from behavior_console.channels import Channels
 from behavior_console.commands import Client, CommandError, Commands
 from behavior_console.forms import problems_of
-from behavior_console.orders import MissionOrder, order_of, text_of
+from behavior_console.orders import MissionOrder, order_of, previewed, text_of
 from behavior_console.preview_runs import PreviewError, PreviewRuns
 from behavior_console.protocol import Answer, Role
 from behavior_console.reducers.mission import order_queue
@@ -219,12 +220,8 @@ class _Operating:
 
     async def preview(self, client: Client, args: Mapping[str, Any]) -> Answer:
         """``preview.start``."""
-        order = order_of(args)
-        if not order.name:
-            raise CommandError("only missions that have a name are previewed")
-        return _preview(
-            lambda: self._previews.start(order.name, order.parameters), "the preview begins"
-        )
+        order = previewed(order_of(args))
+        return _preview(lambda: self._previews.start(*order), "the preview begins")
 
     async def cancel_preview(self, client: Client, args: Mapping[str, Any]) -> Answer:
         """``preview.cancel``."""
@@ -252,7 +249,7 @@ class _Operating:
                 f"changed since the preview: {'; '.join(changes)}. Preview it again, or run it all"
                 " the same"
             )
-        order = MissionOrder(row["mission"], row["parameters"])
+        order = order_of({"name": row["mission"], "parameters": row["parameters"]})
         motions = await asyncio.to_thread(_text_of, row.get("motions", ""))
         answer = await self._start(client, order, POLICIES["queue"], motions=motions)
         if answer.ok:
@@ -270,6 +267,8 @@ def _text_of(file: str) -> str:
 
 MOVED = 0.01
 """[m] from which on an object counts as moved, as `behavior preview` has it."""
+DRIVEN = 0.1
+"""[m] likewise for a robot that drives."""
 
 
 def _changes(row: Mapping[str, Any], channels: Channels) -> list[str]:
@@ -285,6 +284,9 @@ def _changes(row: Mapping[str, Any], channels: Channels) -> list[str]:
         distance = sum((one - other) ** 2 for one, other in pairs) ** 0.5
         if distance > MOVED:
             changes.append(f"{name} has moved by {1e3 * distance:.0f} mm")
+    stood, stands = row.get("stood"), channels.value("localization")
+    if stood and stands and (shift := math.dist(stood, stands["pose"][:2])) > DRIVEN:
+        changes.append(f"the robot stands elsewhere, by {shift:.2f} m")
     return changes
 
 

@@ -15,6 +15,9 @@ _LONGEST = 10_000
 _MOST_PARAMETERS = 256
 _MOST_STEPS = 100
 
+NAVIGATE = "navigate"
+"""Name by which a drive to one place is previewed, with the parameters x, y, yaw and frame."""
+
 
 @dataclass(frozen=True)
 class Drive:
@@ -42,7 +45,8 @@ class MissionOrder:
 
 def order_of(args: Mapping[str, Any]) -> MissionOrder:
     """The order in the arguments of a command: ``name`` and ``parameters``, or ``steps``, a list of
-    ``{"navigate": {"x", "y", "yaw", "frame"}}`` [m], [rad].
+    ``{"navigate": {"x", "y", "yaw", "frame"}}`` [m], [rad]. By the name `NAVIGATE` such a place is
+    given by parameters.
 
     Raises:
         CommandError: something in it makes no sense.
@@ -54,7 +58,32 @@ def order_of(args: Mapping[str, Any]) -> MissionOrder:
         raise CommandError("the name of a mission is missing")
     if not isinstance(parameters, dict) or len(parameters) > _MOST_PARAMETERS:
         raise CommandError(f"'parameters' is a map of at most {_MOST_PARAMETERS} texts")
-    return MissionOrder(name, {key: text_of(parameters, key) for key in parameters})
+    texts = {key: text_of(parameters, key) for key in parameters}
+    return _drive_by_name(texts) if name == NAVIGATE else MissionOrder(name, texts)
+
+
+def previewed(order: MissionOrder) -> tuple[str, dict[str, str]]:
+    """Name and parameters by which an order is previewed, and given again by `order_of`.
+
+    Raises:
+        CommandError: it drives to several places.
+    """
+    if not order.drives:
+        return order.name, dict(order.parameters)
+    if len(order.drives) > 1:
+        raise CommandError("of drives one place is previewed at a time")
+    (drive,) = order.drives
+    numbers = {key: repr(getattr(drive, key)) for key in ("x", "y", "yaw")}
+    return NAVIGATE, {**numbers, "frame": drive.frame}
+
+
+def _drive_by_name(parameters: Mapping[str, str]) -> MissionOrder:
+    place: dict[str, Any] = dict(parameters)
+    try:
+        place |= {key: float(place[key]) for key in ("x", "y", "yaw") if key in place}
+    except ValueError as error:
+        raise CommandError(f"'{NAVIGATE}' takes numbers for x, y and yaw: {error}") from error
+    return MissionOrder("", drives=(_drive({"navigate": place}),))
 
 
 def text_of(args: Mapping[str, Any], key: str, default: str | None = None) -> str:

@@ -217,6 +217,7 @@ def _row(state: str, mission: str, parameters: Mapping[str, str], *, text: str) 
         "notes": [],
         "begin": {},
         "end": {},
+        "stood": None,
     }
 
 
@@ -238,6 +239,7 @@ def _found_row(
         "motions": str(found.get("motions", "")),
         "begin": _objects(begin),
         "end": _objects(end),
+        "stood": (begin.get("base") or {}).get("pose", [])[:2] or None,
     }
 
 

@@ -285,3 +285,47 @@ def test_previews_begin_and_end_by_command(desk: Desk) -> None:
         assert answer.message == "no preview runs"
 
     asyncio.run(run())
+
+
+def test_a_drive_to_a_place_is_previewed_and_approved(desk: Desk) -> None:
+    place = {"x": 3.0, "y": 4.5, "yaw": 0.0, "frame": "map"}
+
+    async def run() -> None:
+        steps = {"steps": [{"navigate": place}]}
+        assert (await desk.commands.run(ANN, Command(1, "preview.start", steps))).ok
+        await desk.commands.run(ANN, Command(2, "preview.cancel", {}))
+
+    asyncio.run(run())
+    row = desk.previews.row
+    assert row is not None
+    assert (row["mission"], row["parameters"]) == (
+        "navigate",
+        {"x": "3.0", "y": "4.5", "yaw": "0.0", "frame": "map"},
+    )
+    desk.previews.row = {**row, "state": "done", "stood": [1.0, 2.0]}
+    desk.channels.set("localization", {"pose": [1.0, 2.05, 0.0, 0, 0, 0, 1]})
+    assert desk.give("preview.approve").ok
+    assert desk.stack.asked == [("start", Drive(**place), 2, 0)]
+
+
+def test_a_robot_that_has_driven_since_is_a_change(desk: Desk) -> None:
+    parameters = {"x": "3", "y": "4"}
+    row = {**PREVIEWED, "mission": "navigate", "parameters": parameters, "begin": {}}
+    desk.previews.row = {**row, "stood": [1.0, 2.0]}
+    desk.channels.set("localization", {"pose": [1.0, 2.5, 0.0, 0, 0, 0, 1]})
+    assert "the robot stands elsewhere, by 0.50 m" in desk.give("preview.approve").message
+    assert desk.give("preview.approve", changed=True).ok
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"steps": [{"navigate": {"x": 1, "y": 2}}, {"navigate": {"x": 2, "y": 2}}]},
+        {"name": "navigate", "parameters": {"x": "there", "y": "1"}},
+        {"name": "navigate", "parameters": {"y": "1"}},
+        {"name": "navigate", "parameters": {"x": "inf", "y": "1"}},
+    ],
+)
+def test_places_that_cannot_be_previewed(desk: Desk, order: dict[str, Any]) -> None:
+    assert not desk.give("preview.start", **order).ok
+    assert desk.previews.row is None

@@ -149,7 +149,7 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
-        self._followers = HeardFollowers(self, values["busy_speed"], self._stepper.nudge)
+        self._followers = HeardFollowers(self, values, self._stepper.nudge)
         self._clock_every = max(1, round(1.0 / (values["clock_rate"] * TIMESTEP)))
         self._create_interfaces()
         self._create_nodes(values)
@@ -375,13 +375,10 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         return response
 
     def _on_parameters(self, parameters: list[Parameter]) -> None:
-        for parameter in parameters:
-            if parameter.name == "speed":
-                self._stepper.speed = parameter.value
-            elif parameter.name == "max_lead":
-                self._lead.limit = parameter.value
-            elif parameter.name == "busy_speed":
-                self._followers.await_at(parameter.value)
+        changed = {parameter.name: parameter.value for parameter in parameters}
+        self._stepper.speed = changed.get("speed", self._stepper.speed)
+        self._lead.limit = changed.get("max_lead", self._lead.limit)
+        self._followers.take(changed)
 
     def _measure(self) -> None:
         """Report the speed reached."""

@@ -70,12 +70,12 @@ class Followers:
         left = self._began + (now - self._from) / self.pace - wall
         if left <= 0.0:
             return 0.0
-        if not self.have_come_to(now - ahead):
+        if not self._have_come_to(now - ahead):
             return left
         answer = self._answered + ANSWER - wall
         return 0.0 if ahead > 0.0 else max(0.0, min(left, answer))
 
-    def have_come_to(self, now: float) -> bool:
+    def _have_come_to(self, now: float) -> bool:
         """Whether all have done all up to the simulated time `now` [s]."""
         limit = self._wall() - PATIENCE
         self._followed = {name: news for name, news in self._followed.items() if news[1] >= limit}

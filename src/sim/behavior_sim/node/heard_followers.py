@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -30,27 +31,33 @@ BUSY_SPEED = ParameterSpec(
 class HeardFollowers(Followers):
     """Followers that tell on ``/clock/followed`` how far they have come.
 
+    They are waited for where time may go faster than `busy_speed`; else nobody needs to tell.
+
     Args:
         node: of the simulation.
-        pace: see `Followers`.
+        values: its parameters ``speed`` and `BUSY_SPEED`.
         on_news: called when one has come further, in any thread.
     """
 
-    def __init__(self, node: Node, pace: float, on_news: Callable[[], None]) -> None:
-        super().__init__(pace)
+    def __init__(self, node: Node, values: Mapping[str, Any], on_news: Callable[[], None]) -> None:
+        super().__init__(0.0)
         self._node, self._on_news = node, on_news
         self._subscription: Subscription | None = None
-        self.await_at(pace)
+        self._speed, self._busy_speed = 1.0, 0.0
+        self.take(values)
 
-    def await_at(self, pace: float) -> None:
-        """Wait for them at another pace; nobody tells anything where nobody listens."""
-        self.pace = pace
-        if pace > 0.0 and self._subscription is None:
+    def take(self, values: Mapping[str, Any]) -> None:
+        """Those of the node's parameters that have changed."""
+        self._speed = values.get("speed", self._speed)
+        self._busy_speed = values.get("busy_speed", self._busy_speed)
+        faster = self._speed == 0.0 or self._speed > self._busy_speed
+        self.pace = self._busy_speed if faster else 0.0
+        if self.pace > 0.0 and self._subscription is None:
             topic = followed_topic(self._node)
             self._subscription = create_background_subscription(
                 self._node, Header, topic, self._hear, QoSProfile(depth=100)
             )
-        elif pace <= 0.0 and self._subscription is not None:
+        elif self.pace <= 0.0 and self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
             self._subscription = None
 

@@ -236,9 +236,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
-        self._followers = HeardFollowers(self, 0.0, self._stepper.nudge)
-        self._busy_speed = values["busy_speed"]
-        self._await_followers()
+        self._followers = HeardFollowers(self, values, self._stepper.nudge)
         self._create_publishers(values)
         self._create_servers()
         self.add_post_set_parameters_callback(self._on_parameters)
@@ -670,16 +668,9 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._lead.limit = self._camera_lead.limit = changed["max_lead"]
         if "speed" in changed:
             self._stepper.speed = changed["speed"]
-        self._busy_speed = changed.get("busy_speed", self._busy_speed)
-        self._await_followers()
+        self._followers.take(changed)
         if changed.keys() & _DETECTOR.keys():
             self._simulation.detector.config = self._detector_config()
-
-    def _await_followers(self) -> None:
-        """Wait for who computes where time goes faster than that; else nobody needs to tell."""
-        speed = self._stepper.speed
-        faster = speed == 0.0 or speed > self._busy_speed
-        self._followers.await_at(self._busy_speed if faster else 0.0)
 
     def _measure(self) -> None:
         """Report the speed reached, and see how many follow."""

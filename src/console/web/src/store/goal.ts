@@ -17,4 +17,6 @@ export interface Goal {
   flat: boolean;
   /** Uses the pose as it is then. */
   take(goal: Goal): void;
+  /** Shows what would come of it, where that can be asked. */
+  preview?(goal: Goal): void;
 }

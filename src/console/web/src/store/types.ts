@@ -321,6 +321,8 @@ export interface Preview {
   notes: string[];
   begin: Record<string, PreviewedObject>;
   end: Record<string, PreviewedObject>;
+  /** x and y [m] on the map where the robot stood; null: it does not drive by one. */
+  stood: [number, number] | null;
 }
 
 /** A mission, or a change of one, that a robot or a language model proposes. */

@@ -49,18 +49,21 @@ function rounded(value: number): number {
   return Math.round(100 * value) / 100;
 }
 
-/** A goal that, when it is used, becomes a mission to drive there. */
+/** A goal that, when it is used, becomes a mission to drive there; or the preview of one. */
 export function driveGoal(
   console: Console, frame: string, x: number, y: number, say: (text: string) => void,
 ): Goal {
+  const ask = (verb: string, goal: Goal) => {
+    const [gx, gy, yaw] = planarOf(goal.pose);
+    const navigate = { x: rounded(gx), y: rounded(gy), yaw, frame: goal.frame };
+    void console.send(verb, { steps: [{ navigate }] }).then((answer) => say(answer.ok ? "" : answer.message));
+  };
   return {
     label: "Drive here", verb: "Drive", frame, flat: true, pose: spatial([x, y, 0]),
-    take: (goal) => {
-      const [gx, gy, yaw] = planarOf(goal.pose);
-      const navigate = { x: rounded(gx), y: rounded(gy), yaw, frame: goal.frame };
-      void console.send("mission.start", { steps: [{ navigate }] }).then((answer) => {
-        say(answer.ok ? "" : answer.message);
-      });
+    take: (goal) => ask("mission.start", goal),
+    preview: (goal) => {
+      console.showPanel("preview");
+      ask("preview.start", goal);
     },
   };
 }

@@ -105,6 +105,17 @@ describe("MapPanel", () => {
     expect(sent).toMatchObject({ command: { name: "mission.start", args: { steps: [{ navigate }] } } });
   });
 
+  it("previews the drive first, if that is asked for", async () => {
+    const { console, server } = await fakeConsole({ script: warehouse });
+    renderWith(console, <MapPanel />);
+    act(() => console.goal.set(driveGoal(console, "map", 3, 4, () => {})));
+    await userEvent.click(screen.getByRole("button", { name: "Preview" }));
+    const [sent] = server.received.filter((each) => "command" in each);
+    const navigate = { x: 3, y: 4, frame: "map", yaw: 0 };
+    expect(sent).toMatchObject({ command: { name: "preview.start", args: { steps: [{ navigate }] } } });
+    expect(console.goal.get()).toBeNull();
+  });
+
   it("says why it is empty", async () => {
     const { console } = await fakeConsole({ t: 3 });
     renderWith(console, <MapPanel />);

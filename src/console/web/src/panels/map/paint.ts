@@ -12,6 +12,8 @@ export interface MapState {
   picture: CanvasImageSource | null;
   route: Way | undefined;
   path: Way | undefined;
+  /** The robot's way in a preview [m], in the map's frame. */
+  previewed: Way | undefined;
   localization: Localization | undefined;
   regions: Regions | undefined;
   people: People | undefined;
@@ -48,6 +50,7 @@ export function paint(
   painter.regions();
   painter.way(state.route, "--quiet", 7, []);
   painter.way(state.path, "--running", 2.5, []);
+  painter.way(state.previewed, "--accent", 2.5, [8, 6]);
   painter.people();
   painter.robot();
   painter.goal();

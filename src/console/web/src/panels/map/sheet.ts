@@ -7,7 +7,7 @@ import { ARROW, paint, type Ink } from "./paint";
 import { compose, frameIn, inverse, planarOf, spatial, type Planar } from "./planar";
 
 const SHOWN: readonly Channel[] = [
-  "map", "route", "path", "localization", "regions", "people", "transforms",
+  "map", "route", "path", "localization", "regions", "people", "transforms", "preview",
 ];
 const STILL = 4;
 /** [px] around the goal's handles in which they are taken hold of. */
@@ -93,9 +93,12 @@ export class Sheet {
     if (this.fits && map !== undefined) this.camera = whole(size, map);
     context.setTransform(density, 0, 0, density, 0, 0);
     const people = channels.current("people");
+    const previewed = channels.current("preview")?.path ?? [];
     paint(context, size, this.camera, {
       map, picture: this.picture, people, route: channels.current("route"),
-      path: channels.current("path"), localization: channels.current("localization"),
+      path: channels.current("path"),
+      previewed: map === undefined ? undefined : { frame: map.frame, points: previewed },
+      localization: channels.current("localization"),
       regions: channels.current("regions"), transforms: channels.current("transforms"),
       goal: goal.get(), selected: selection.get().object,
     }, this.ink());

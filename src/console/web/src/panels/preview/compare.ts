@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Preview, PreviewedObject, SceneObject, Xyz } from "../../store";
+import type { Localization, Preview, PreviewedObject, SceneObject, Xyz } from "../../store";
 
 /** An object now and after the mission. */
 export interface Move {
@@ -14,6 +14,8 @@ export interface Move {
 
 /** [m] from which on an object counts as moved, as `behavior preview` has it. */
 export const MOVED = 0.01;
+/** [m] likewise for a robot that drives. */
+const DRIVEN = 0.1;
 
 /** What each object does, those that move most first. */
 export function moves(preview: Preview, objects: ReadonlyMap<string, SceneObject>): Move[] {
@@ -30,13 +32,21 @@ export function moves(preview: Preview, objects: ReadonlyMap<string, SceneObject
 }
 
 /** Sentences on what is not as it was when the preview began. */
-export function changed(preview: Preview, objects: ReadonlyMap<string, SceneObject>): string[] {
+export function changed(
+  preview: Preview, objects: ReadonlyMap<string, SceneObject>, localization: Localization | undefined,
+): string[] {
   const known = Object.entries(preview.begin) as [string, PreviewedObject][];
   const gone = known.filter(([name]) => !objects.has(name)).map(([name]) => `${name} is no more there`);
   const moved = moves(preview, objects)
     .filter((each) => each.since !== null && each.since > MOVED)
     .map((each) => `${each.name} has moved by ${Math.round(1000 * (each.since ?? 0))} mm`);
-  return [...gone, ...moved];
+  return [...gone, ...moved, ...driven(preview.stood, localization)];
+}
+
+function driven(stood: Preview["stood"], localization: Localization | undefined): string[] {
+  if (!stood || localization === undefined) return [];
+  const shift = Math.hypot(localization.pose[0] - stood[0], localization.pose[1] - stood[1]);
+  return shift > DRIVEN ? [`the robot stands elsewhere, by ${shift.toFixed(2)} m`] : [];
 }
 
 function between(one: Xyz | null, other: Xyz | null): number | null {

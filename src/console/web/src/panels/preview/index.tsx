@@ -69,7 +69,8 @@ function NoResult({ preview, asking, off }: Properties) {
 function Result({ preview, asking, off }: Properties) {
   const objects = useChannel("objects");
   const mission = useChannel("mission");
-  const differences = changed(preview, objects);
+  const localization = useChannel("localization");
+  const differences = changed(preview, objects, localization);
   const busy = mission !== undefined && !mission.ended;
   const stale = differences.length > 0;
   const near = preview.clearance;

@@ -6,6 +6,7 @@ import Preview from ".";
 import type { Preview as Found } from "../../store";
 import { PREVIEW } from "../../testing/preview";
 import { fakeConsole, renderWith, stackBlocks } from "../../testing";
+import { warehouse } from "../../testing/warehouse";
 
 afterEach(cleanup);
 
@@ -30,6 +31,13 @@ it("says what has changed since, and asks for more than one word then", async ()
   await shown({ begin });
   expect(await screen.findByText(/red_block has moved by 50 mm/)).toBeTruthy();
   expect(screen.getByRole("button", { name: "Run it all the same" })).toBeTruthy();
+});
+
+it("says that a robot that drives is elsewhere", async () => {
+  const drive = { ...PREVIEW, mission: "navigate", begin: {}, end: {}, stood: [2, 3] as [number, number] };
+  const { console } = await fakeConsole({ script: (t) => ({ ...warehouse(t), preview: drive }) });
+  renderWith(console, <Preview />);
+  expect(await screen.findByText(/the robot stands elsewhere, by [1-9][0-9.]* m/)).toBeTruthy();
 });
 
 it("can be cancelled while it runs", async () => {

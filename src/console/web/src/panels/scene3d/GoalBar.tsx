@@ -23,9 +23,9 @@ export function GoalBar({ turning, setTurning, flat }: {
   if (goal === null || goal.flat !== flat) return null;
   const [x, y, z] = goal.pose;
   const degrees = (heading(goal.pose) * 180) / Math.PI;
-  const use = () => {
+  const use = (how: (goal: Goal) => void) => {
     console.goal.set(null);
-    goal.take(goal);
+    how(goal);
   };
   const copy = () => void navigator.clipboard.writeText(goalText(goal)).then(
     () => setCopied("copied"), () => setCopied(goalText(goal)),
@@ -43,7 +43,8 @@ export function GoalBar({ turning, setTurning, flat }: {
         </Button>
       )}
       <Button onClick={copy} aria-live="polite">{copied === "copied" ? "Copied" : "Copy"}</Button>
-      <Button look="main" onClick={use}>{goal.verb}</Button>
+      <Button look="main" onClick={() => use(goal.take)}>{goal.verb}</Button>
+      {goal.preview === undefined ? null : <Button onClick={() => use(goal.preview!)}>Preview</Button>}
       <Button onClick={() => console.goal.set(null)}>Cancel</Button>
       {copied !== "" && copied !== "copied" ? <code className="text">{copied}</code> : null}
     </div>
