@@ -49,7 +49,8 @@ def test_one_key_leads_to_the_failure_and_a_link_shows_others_the_same(address, 
     assert "failed" not in row.inner_text() + (row.get_attribute("aria-label") or "")
     page.keyboard.press("n")
     page.get_by_role("treeitem", name=re.compile("sorry.*fail", re.IGNORECASE)).wait_for()
-    page.wait_for_url(re.compile(r"at=(?!150(&|$))"))
+    # By the address itself: an event of navigation was missed once on a busy machine.
+    page.wait_for_function("() => !/[?&]at=150(&|$)/.test(location.search)")
     moment = float(parse_qs(urlsplit(page.url).query)["at"][0])
     ended = 100.0 + 4 * 5 * TICK
     assert moment == pytest.approx(ended, abs=4 * TICK)
