@@ -52,12 +52,11 @@ class Motion:
         self._samples.append((seconds(state.header.stamp), moves(state)))
 
     def sums(self) -> tuple[float, float]:
-        """[s] from the first motion to the last, and of motions."""
-        samples = self._samples
-        moving = [t for t, moved in samples if moved]
-        return moving[-1] - moving[0], sum(
-            b - a for (a, _), (b, moved) in pairwise(samples) if moved
-        )
+        """[s] from the first motion to the last, and of motions; zeros: nothing has moved."""
+        moving = [t for t, moved in self._samples if moved]
+        steps = pairwise(self._samples)
+        motions = sum(b - a for (a, _), (b, moved) in steps if moved)
+        return (moving[-1] - moving[0] if moving else 0.0), motions
 
 
 def main() -> int:
@@ -65,7 +64,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mission", nargs="?", default="sort_balls")
     parser.add_argument("--world", default="sorting")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, choices=range(1, 100), metavar="N", default=3)
     parser.add_argument("--speed", default=1.0, type=float, help="times real time")
     parser.add_argument("--most", type=float, default=1.05)
     options = parser.parse_args()
@@ -96,9 +95,12 @@ def measured(client: StackClient, mission: str, seed: int) -> float:
         raise SystemExit(f"{mission} has not ended in {PATIENCE:g} s")
     took, feedback = client.time - begin, client.feedback(order)
     end()
-    if feedback is None or feedback.state != MissionFeedback.FINISHED:
-        raise SystemExit(f"{mission}: {feedback}")
+    assert feedback is not None
+    if feedback.state != MissionFeedback.FINISHED:
+        raise SystemExit(f"{mission} has failed: {feedback.text}")
     span, moved = motion.sums()
+    if not moved:
+        raise SystemExit(f"{mission} moves nothing")
     print(
         f"seed {seed}: order to answer {took:.2f} s, first motion to last {span:.2f} s, motions"
         f" {moved:.2f} s: {span / moved:.3f}, with order and answer {took / moved:.3f}",

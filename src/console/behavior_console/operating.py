@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from behavior_console.channels import Channels
 from behavior_console.commands import Client, CommandError, Commands
 from behavior_console.forms import problems_of
-from behavior_console.orders import MissionOrder, order_of, previewed, text_of
+from behavior_console.orders import MissionOrder, order_of, order_previewed, previewed, text_of
 from behavior_console.preview_runs import PreviewError, PreviewRuns
 from behavior_console.protocol import Answer, Role
 from behavior_console.reducers.mission import order_queue
@@ -249,7 +249,7 @@ class _Operating:
                 f"changed since the preview: {'; '.join(changes)}. Preview it again, or run it all"
                 " the same"
             )
-        order = order_of({"name": row["mission"], "parameters": row["parameters"]})
+        order = order_previewed(row["mission"], row["parameters"])
         motions = await asyncio.to_thread(_text_of, row.get("motions", ""))
         answer = await self._start(client, order, POLICIES["queue"], motions=motions)
         if answer.ok:
@@ -280,8 +280,7 @@ def _changes(row: Mapping[str, Any], channels: Channels) -> list[str]:
         if now is None:
             changes.append(f"{name} is no more there")
             continue
-        pairs = zip(now["pose"][:3], before["position"], strict=True)
-        distance = sum((one - other) ** 2 for one, other in pairs) ** 0.5
+        distance = math.dist(now["pose"][:3], before["position"])
         if distance > MOVED:
             changes.append(f"{name} has moved by {1e3 * distance:.0f} mm")
     stood, stands = row.get("stood"), channels.value("localization")

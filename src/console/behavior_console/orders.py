@@ -45,8 +45,7 @@ class MissionOrder:
 
 def order_of(args: Mapping[str, Any]) -> MissionOrder:
     """The order in the arguments of a command: ``name`` and ``parameters``, or ``steps``, a list of
-    ``{"navigate": {"x", "y", "yaw", "frame"}}`` [m], [rad]. By the name `NAVIGATE` such a place is
-    given by parameters.
+    ``{"navigate": {"x", "y", "yaw", "frame"}}`` [m], [rad].
 
     Raises:
         CommandError: something in it makes no sense.
@@ -58,26 +57,33 @@ def order_of(args: Mapping[str, Any]) -> MissionOrder:
         raise CommandError("the name of a mission is missing")
     if not isinstance(parameters, dict) or len(parameters) > _MOST_PARAMETERS:
         raise CommandError(f"'parameters' is a map of at most {_MOST_PARAMETERS} texts")
-    texts = {key: text_of(parameters, key) for key in parameters}
-    return _drive_by_name(texts) if name == NAVIGATE else MissionOrder(name, texts)
+    return MissionOrder(name, {key: text_of(parameters, key) for key in parameters})
 
 
 def previewed(order: MissionOrder) -> tuple[str, dict[str, str]]:
-    """Name and parameters by which an order is previewed, and given again by `order_of`.
+    """Name and parameters by which an order is previewed; `order_previewed` reads them.
 
     Raises:
-        CommandError: it drives to several places.
+        CommandError: it drives to several places, or to none that makes sense.
     """
-    if not order.drives:
+    drives = order.drives or order_previewed(order.name, order.parameters).drives
+    if not drives:
         return order.name, dict(order.parameters)
-    if len(order.drives) > 1:
+    if len(drives) > 1:
         raise CommandError("of drives one place is previewed at a time")
-    (drive,) = order.drives
+    (drive,) = drives
     numbers = {key: repr(getattr(drive, key)) for key in ("x", "y", "yaw")}
     return NAVIGATE, {**numbers, "frame": drive.frame}
 
 
-def _drive_by_name(parameters: Mapping[str, str]) -> MissionOrder:
+def order_previewed(name: str, parameters: Mapping[str, str]) -> MissionOrder:
+    """The order that a preview of that name and those parameters stands for.
+
+    Raises:
+        CommandError: it is a drive, and the parameters are no place.
+    """
+    if name != NAVIGATE:
+        return MissionOrder(name, parameters)
     place: dict[str, Any] = dict(parameters)
     try:
         place |= {key: float(place[key]) for key in ("x", "y", "yaw") if key in place}

@@ -317,6 +317,11 @@ def test_a_robot_that_has_driven_since_is_a_change(desk: Desk) -> None:
     assert desk.give("preview.approve", changed=True).ok
 
 
+def test_a_mission_may_be_named_like_a_drive(desk: Desk) -> None:
+    assert desk.give("mission.start", name="navigate", parameters={"goal": "door"}).ok
+    assert desk.stack.asked == [("start", "navigate", {"goal": "door"}, 2, 0)]
+
+
 @pytest.mark.parametrize(
     "order",
     [
