@@ -64,10 +64,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mission", nargs="?", default="sort_balls")
     parser.add_argument("--world", default="sorting")
-    parser.add_argument("--rounds", type=int, choices=range(1, 100), metavar="N", default=3)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--speed", default=1.0, type=float, help="times real time")
     parser.add_argument("--most", type=float, default=1.05)
     options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error(f"--rounds is at least 1, not {options.rounds}")
     os.environ["ROS_DOMAIN_ID"] = str(own_domain())
     with tempfile.TemporaryDirectory() as folder:
         os.environ["BEHAVIOR_RUNTIME_DIR"] = folder
