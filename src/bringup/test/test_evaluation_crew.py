@@ -20,6 +20,7 @@ from rich.console import Console
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation.crew import Crew
 from behavior_bringup.evaluation.display import EpisodeDisplay
+from behavior_bringup.evaluation.memory import kill_tree
 from behavior_bringup.evaluation.plan import EpisodePlan
 from behavior_bringup.evaluation.record import Episode, EpisodeRecord
 from behavior_bringup.evaluation.schedule import Schedule
@@ -332,6 +333,20 @@ def test_who_takes_too_much_memory_is_ended_and_counted_as_such(folder: Path) ->
     assert "more than the 300 MB of --memory" in outcomes[2].reason
     assert (outcomes[2].peak_memory_mb or 0) > 300.0
     assert [outcomes[seed].outcome for seed in (1, 3, 4)] == ["success"] * 3
+
+
+def test_who_is_slow_to_die_is_given_no_other_episode(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The memory of an episode is not counted for the next one while its worker still dies."""
+
+    def kill_late(process: int) -> None:
+        threading.Timer(1.5, kill_tree, [process]).start()
+
+    monkeypatch.setattr("behavior_bringup.evaluation.worker_process.kill_tree", kill_late)
+    kept = run_processes(task("greedy", memory_mb=300.0), 4, size=1)
+    outcomes = {each.seed: each.outcome for each in kept.records}
+    assert (outcomes[2], outcomes[3]) == ("memory", "success")
 
 
 def test_a_runner_that_cannot_be_opened_says_why(folder: Path) -> None:

@@ -174,6 +174,9 @@ class WorkerProcess:
         bound = self._task.memory_mb
         if bound is not None and self._peak > bound:
             kill_tree(self._process.pid)
+            # It dies some time after: until then it would be given the next episode, and that one
+            # would be counted for the memory of this one.
+            self._exit_code()
             raise _TooMuchMemoryError(
                 f"its processes took {self._peak:.0f} MB of memory, more than the {bound:g} MB of"
                 " --memory"
