@@ -156,7 +156,7 @@ class WorkerProcess:
             if watch:
                 self._watch_memory()
             if time.monotonic() > end:
-                kill_tree(self._process.pid)
+                self._kill()
                 raise WorkerDiedError(f"nothing was heard of it for {limit:g} s")
             if select.select([pipe], [], [], _LOOK)[0]:
                 chunk = os.read(pipe, 65536)
@@ -173,10 +173,7 @@ class WorkerProcess:
         self._next_look = time.monotonic() + _LOOK
         bound = self._task.memory_mb
         if bound is not None and self._peak > bound:
-            kill_tree(self._process.pid)
-            # It dies some time after: until then it would be given the next episode, and that one
-            # would be counted for the memory of this one.
-            self._exit_code()
+            self._kill()
             raise _TooMuchMemoryError(
                 f"its processes took {self._peak:.0f} MB of memory, more than the {bound:g} MB of"
                 " --memory"
@@ -195,8 +192,16 @@ class WorkerProcess:
         try:
             return self._process.wait(timeout=_FAREWELL)
         except subprocess.TimeoutExpired:
-            kill_tree(self._process.pid)
-            return self._process.wait(timeout=_FAREWELL)
+            return self._kill()
+
+    def _kill(self) -> int:
+        """End it with all that it started; returns its exit code.
+
+        It is dead then: one that still dies would be given the next episode, which would be
+        counted for the memory of this one.
+        """
+        kill_tree(self._process.pid)
+        return self._process.wait(timeout=_FAREWELL)
 
 
 class _TooMuchMemoryError(Exception):
