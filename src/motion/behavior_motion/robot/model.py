@@ -104,6 +104,7 @@ class RobotModel:
         self._srdf = read_srdf(resolve(config.srdf, Path())) if config.srdf else Srdf({}, {})
         self._load()
         self.frame_names: tuple[str, ...] = _body_names(self.pin_model)
+        self._frame_ids = [self.pin_model.getFrameId(name) for name in self.frame_names]
         """Names of all links and added frames."""
         self.base_frame = known("base_frame", config.base_frame, self.frame_names)
         self.tool_frame = known("tool_frame", config.tool_frame, self.frame_names)
@@ -294,10 +295,8 @@ class RobotModel:
         pin.framesForwardKinematics(
             self.pin_model, data, self.full_configuration(vector, gripper_width)
         )
-        return {
-            name: self.base_T_root @ np.array(data.oMf[self.pin_model.getFrameId(name)].homogeneous)
-            for name in self.frame_names
-        }
+        poses = self.base_T_root @ np.array([data.oMf[i].homogeneous for i in self._frame_ids])
+        return dict(zip(self.frame_names, poses, strict=True))
 
     def jacobian(self, q: ArrayLike, frame: str | None = None) -> Matrix:
         """Geometric Jacobian (6, dof) of a frame's origin: linear [m/rad] over angular [-].

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,9 @@ class WireJointState(NamedTuple):
     """[Nm] or [N]"""
 
 
+@lru_cache(maxsize=8)  # a process often hears the topic more than once
 def read_joint_state(data: bytes) -> WireJointState:
-    """The joint state of a message.
+    """The joint state of a message; it is shared, so do not change its arrays.
 
     Raises:
         ValueError: the bytes are no such message, or are cut off

@@ -37,9 +37,9 @@ class Silence:
         self._first = 0.0
         self.end()
 
-    def end(self) -> None:
-        """Something was heard. Any thread may call it."""
-        self._heard = time.monotonic(), self._now()
+    def end(self, now: float | None = None) -> None:
+        """Something was heard, `now` if that is known already. Any thread may call it."""
+        self._heard = time.monotonic(), self._now() if now is None else now
 
     @property
     def too_long(self) -> bool:

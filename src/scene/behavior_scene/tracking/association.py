@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
 
 from behavior_scene.detections import Array
 from behavior_scene.tracking.assignment import Indices, optimal_assignment
@@ -60,8 +60,6 @@ CUE_LIMIT = 9.0
 """What differing sizes, or orientations, cost at most: boxes shrink when something is in front."""
 HELD_DEVIATION = 0.02
 """[m] of where a hand is expected to carry an object."""
-_CLASS_SPACING = 1e9
-"""[m] between the classes along a fourth axis of the search tree: they never meet."""
 _LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -165,7 +163,7 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
         seen: the detections, at the time of the tracks.
         sure: which of the detections count in the first round.
     """
-    pairs = _with_mistaken(_candidates(there, seen), there, seen)
+    pairs = _candidates(there, seen)
     log_density, squared = log_densities(
         there.motion,
         seen.positions,
@@ -206,64 +204,35 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
 
 
 def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
-    """Pairs of one class within the gates."""
-    present = dict.fromkeys(detection.class_id for detection in seen.detections)
-    names = {name: float(code) for code, name in enumerate(present)}
-    limits = there.gates + there.reaches
-    code = np.array([names.get(track.object_class.name, -1.0) for track in there.tracks])
-    some = np.flatnonzero(code >= 0.0)
-    if not some.size:
-        nothing = np.zeros(0, dtype=np.intp)
-        return _Pairs(nothing, nothing, np.zeros(0), np.zeros(0, dtype=bool))
-    code = code[some] * _CLASS_SPACING
-    columns_code = np.array([names[d.class_id] for d in seen.detections]) * _CLASS_SPACING
-    tree = _tree(np.column_stack([seen.positions, columns_code]))
-    farthest = float(limits[some].max())
-    count = len(seen.detections)
-    nearest = np.full(len(there.tracks) * count, np.inf)
-    points = np.vstack([there.centres[some], there.anchors[some]])
-    near = _tree(np.column_stack([points, np.tile(code, 2)])).sparse_distance_matrix(
-        tree, farthest, output_type="ndarray"
-    )
-    keys, distances = some[near["i"] % len(some)] * count + near["j"], near["v"]
-    for half in (near["i"] < len(some), near["i"] >= len(some)):  # no pair twice in either
-        nearest[keys[half]] = np.minimum(nearest[keys[half]], distances[half])
-    rows, columns = np.nonzero(nearest.reshape(-1, count) <= limits[:, None])
-    return _Pairs(rows, columns, nearest[rows * count + columns], np.zeros(len(rows), dtype=bool))
-
-
-def _with_mistaken(pairs: _Pairs, there: Expectations, seen: Measurements) -> _Pairs:
-    """The pairs, and those of different classes that are near each other.
+    """Pairs of one class within the gates, and those of different classes near each other.
 
     A track stands for its class only while its detections mostly say so; see `Track.doubts`.
     """
-    track_class = np.array([track.object_class.name for track in there.tracks], dtype=object)
-    seen_class = np.array([detection.class_id for detection in seen.detections], dtype=object)
-    if len({*track_class, *seen_class}) < 2:
-        return pairs
-    near = _tree(there.centres).sparse_distance_matrix(
-        _tree(seen.positions), MISTAKEN_RADIUS, output_type="ndarray"
-    )
-    rows, columns, distances = near["i"], near["j"], near["v"]
-    wanted = track_class[rows] != seen_class[columns]
-    wanted &= np.array(
-        [
-            not there.tracks[row].doubts(seen.detections[column].class_id)
-            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
-        ],
-        dtype=bool,
-    )
+    codes: dict[str, int] = {}
+    track_class = [codes.setdefault(t.object_class.name, len(codes)) for t in there.tracks]
+    seen_class = [codes.setdefault(d.class_id, len(codes)) for d in seen.detections]
+    alike = np.equal.outer(np.array(track_class, dtype=np.intp), seen_class)
+    off_centre = cdist(there.centres, seen.positions)
+    off = np.minimum(off_centre, cdist(there.anchors, seen.positions))
+    rows, columns = np.nonzero(alike & (off <= (there.gates + there.reaches)[:, None]))
+    of_class = _Pairs(rows, columns, off[rows, columns], np.zeros(len(rows), dtype=bool))
+    if len(codes) < 2:
+        return of_class
+    near = zip(*np.nonzero(~alike & (off_centre <= MISTAKEN_RADIUS)), strict=True)
+    mistaken = [
+        (row, column)
+        for row, column in near
+        if not there.tracks[row].doubts(seen.detections[column].class_id)
+    ]
+    if not mistaken:
+        return of_class
+    more_rows, more_columns = np.array(mistaken).T
     return _Pairs(
-        np.concatenate([pairs.rows, rows[wanted]]),
-        np.concatenate([pairs.columns, columns[wanted]]),
-        np.concatenate([pairs.distances, distances[wanted]]),
-        np.concatenate([pairs.mistaken, np.ones(int(wanted.sum()), dtype=bool)]),
+        np.concatenate([rows, more_rows]),
+        np.concatenate([columns, more_columns]),
+        np.concatenate([of_class.distances, off_centre[more_rows, more_columns]]),
+        np.concatenate([of_class.mistaken, np.ones(len(mistaken), dtype=bool)]),
     )
-
-
-def _tree(points: Array) -> KDTree:
-    """A tree that is searched once: made in a hurry."""
-    return KDTree(points, leafsize=16, compact_nodes=False, balanced_tree=False)
 
 
 def _log_jump(distances: Array, gates: Array) -> Array:

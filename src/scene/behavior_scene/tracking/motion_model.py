@@ -52,9 +52,16 @@ HABITS = (0.6, 0.25, 0.15)
 """... and how likely they rest, cruise or turn then."""
 LEAST_PROBABILITY = 1e-12
 """Of a hypothesis; one of which nothing was left would have no state to come back with."""
+_AGILITIES = np.array([CRUISE_AGILITY, AGILITY])
+_RESTLESS = np.array([STEADINESS, 1.0])
+"""Of a cruising and of a turning thing's velocity."""
+_PP, _PV, _VP, _VV = slice(0, 15, 7), slice(3, 18, 7), slice(18, 33, 7), slice(21, 36, 7)
+"""Diagonals of the 3x3 blocks of a 6x6 matrix of positions and velocities."""
+_EYE = np.eye(3)
 _SERIES = 1e-3
 """dt / agility below which the variance of the position is taken from its series."""
-_PLACES = np.cumsum(HYPOTHESES * np.array([1, 6, 36]))
+_PLACES = HYPOTHESES * 1, HYPOTHESES * 7, HYPOTHESES * 43
+"""Where the mean, the covariance and the noise begin in a row of all numbers of a track."""
 _CHUNK = 2048
 """Pairs looked at together; arrays of more come from fresh pages: that takes twice as long."""
 LOPSIDED = 1e-8
@@ -103,12 +110,12 @@ class Motion:
     @staticmethod
     def unpacked(rows: Array) -> Motion:
         """The state from the rows that `packed` gave; a view."""
-        probability, mean, covariance, noise = np.split(rows, _PLACES, axis=1)
+        first, second, last = _PLACES
         return Motion(
-            probability,
-            mean.reshape(-1, HYPOTHESES, 6),
-            covariance.reshape(-1, HYPOTHESES, 6, 6),
-            noise[:, 0],
+            rows[:, :first],
+            rows[:, first:second].reshape(-1, HYPOTHESES, 6),
+            rows[:, second:last].reshape(-1, HYPOTHESES, 6, 6),
+            rows[:, last],
         )
 
     def of(self, rows: Indices) -> Motion:
@@ -135,7 +142,7 @@ def newborn(position: Array, noise: Array, traits: Traits) -> Motion:
     mean[:, :, :3] = position[:, None]
     covariance = np.zeros((count, HYPOTHESES, 6, 6))
     covariance[:, :, :3, :3] = noise[:, None]
-    speed = (0.5 * traits.maximum_speed)[:, None, None] ** 2 * np.eye(3)
+    speed = (0.5 * traits.maximum_speed)[:, None, None] ** 2 * _EYE
     covariance[:, CRUISE, 3:, 3:] = covariance[:, TURN, 3:, 3:] = speed
     return Motion(
         probability=np.tile(HABITS, (count, 1)),
@@ -166,7 +173,7 @@ def corrected(motion: Motion, measured: Array, noise: Array) -> Motion:
         noise: N x 3 x 3, its covariance, positive definite.
     """
     trace = np.trace(noise, axis1=1, axis2=2)
-    noise = noise + LOPSIDED * trace[:, None, None] * np.eye(3)
+    noise = noise + LOPSIDED * trace[:, None, None] * _EYE
     covariance = motion.covariance
     inverse, log_determinant = _inverses(covariance[:, :, :3, :3] + noise[:, None])
     innovation = measured[:, None, :, None] - motion.mean[:, :, :3, None]
@@ -177,7 +184,8 @@ def corrected(motion: Motion, measured: Array, noise: Array) -> Motion:
     likelihood = np.maximum(likelihood, LEAST_PROBABILITY)
     gain = covariance[:, :, :, :3] @ inverse
     # Joseph's form: stays positive definite whatever the rounding.
-    rest = np.broadcast_to(np.eye(6), covariance.shape).copy()
+    rest = np.empty_like(covariance)
+    rest[:] = np.eye(6)
     rest[..., :3] -= gain
     after = _congruent(rest, covariance) + _congruent(gain, noise[:, None])
     return Motion(
@@ -227,7 +235,7 @@ def _log_densities(  # noqa: PLR0917
     motion: Motion, measured: Array, noise: Array, rows: Indices, columns: Indices, more: Array
 ) -> tuple[Array, Array]:
     spread = motion.covariance[:, :, :3, :3].copy()[rows]
-    seen = noise[columns] + more[:, None, None] * np.eye(3)
+    seen = noise[columns] + more[:, None, None] * _EYE
     upper = [part + one[:, None] for part, one in zip(_upper(spread), _upper(seen), strict=True)]
     innovation = measured[columns, None, :] - motion.mean[rows, :, :3]
     squared, log_determinant = _quadratic_forms(upper, [innovation[:, :, i] for i in range(3)])
@@ -325,34 +333,28 @@ def _mixed(motion: Motion, dt: Array) -> Motion:
 
 def _steps(dt: Array, noise: Array, traits: Traits) -> tuple[Array, Array]:
     """Transition matrices and covariances of what is added (N x H x 6 x 6 each)."""
-    zero = np.zeros_like(dt)
-    wander = wandering(noise, dt, PATIENCE * traits.time_constant)
     restless = 2.0 / AGILITY * (0.5 * traits.maximum_speed) ** 2
-    rest = (zero, zero, wander, zero, zero)
-    cruise = _wandering_velocity(dt, CRUISE_AGILITY, STEADINESS * restless)
-    turn = _wandering_velocity(dt, AGILITY, restless)
-    drift, keep, qpp, qpv, qvv = (
-        np.stack(parts, axis=1) for parts in zip(rest, cruise, turn, strict=True)
-    )
-    step = np.zeros((len(dt), HYPOTHESES, 6, 6))
+    drift, keep, qpp, qpv, qvv = _wandering_velocity(dt[:, None], restless[:, None] * _RESTLESS)
+    step = np.zeros((len(dt), HYPOTHESES, 36))
     added = np.zeros_like(step)
-    for axis in range(3):
-        step[:, :, axis, axis] = 1.0
-        step[:, :, axis, axis + 3] = drift
-        step[:, :, axis + 3, axis + 3] = keep
-        added[:, :, axis, axis] = qpp
-        added[:, :, axis, axis + 3] = added[:, :, axis + 3, axis] = qpv
-        added[:, :, axis + 3, axis + 3] = qvv
-    return step, added
+    step[:, :, _PP] = 1.0
+    step[:, CRUISE:, _PV] = drift[..., None]
+    step[:, CRUISE:, _VV] = keep[..., None]
+    added[:, REST, _PP] = wandering(noise, dt, PATIENCE * traits.time_constant)[:, None]
+    added[:, CRUISE:, _PP] = qpp[..., None]
+    added[:, CRUISE:, _PV] = added[:, CRUISE:, _VP] = qpv[..., None]
+    added[:, CRUISE:, _VV] = qvv[..., None]
+    shape = (len(dt), HYPOTHESES, 6, 6)
+    return step.reshape(shape), added.reshape(shape)
 
 
-def _wandering_velocity(
-    dt: Array, agility: float, spectral: Array
-) -> tuple[Array, Array, Array, Array, Array]:
+def _wandering_velocity(dt: Array, spectral: Array) -> tuple[Array, ...]:
     """Steps of a velocity that wanders, with a spectral density [m^2/s^3], and fades.
 
-    ``p += drift v``, ``v *= keep``, and the variances of both and their covariance (N each).
+    ``p += drift v``, ``v *= keep``, and the variances of both and their covariance (N x 2 each, of
+    what cruises and what turns).
     """
+    agility = _AGILITIES
     gone = -np.expm1(-dt / agility)
     twice = -np.expm1(-2.0 * dt / agility)
     exact = agility**2 * (dt - 2.0 * agility * gone + 0.5 * agility * twice)

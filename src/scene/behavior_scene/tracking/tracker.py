@@ -258,6 +258,8 @@ class Tracker:
         seen: Sequence[Track],
     ) -> Indices:
         """Those left over that tell of nothing that the image tells of already."""
+        if not left.size:
+            return left
         variances = np.trace(found.noise, axis1=1, axis2=2) / 3.0
         each = _reports(found, classes, variances)
         # Of what is new nobody knows yet how noisy it is, unless the detector tells.

@@ -56,7 +56,6 @@ class RobotState:
         self.others = OtherJoints(other_joints)
         """Of the robot's other groups."""
         self._logger = node.get_logger()
-        self._state: JointState | None = None
         self._clock = node.get_clock()
         self._silences = {
             part: Silence(self._now, SILENCE, standstill=STANDSTILL) for part in self._joints.parts
@@ -80,14 +79,13 @@ class RobotState:
         heard = self._joints.take(message)
         if not heard:
             return
-        self._age = self._now() - 1e-9 * message.stamp if message.stamp else 0.0
+        now = self._now()
+        self._age = now - 1e-9 * message.stamp if message.stamp else 0.0
         if self._age <= SILENCE:
             for part in heard:
-                self._silences[part].end()
-        state = self._joints.state()
-        if state is None:
+                self._silences[part].end(now)
+        if not self._joints.complete:
             return
-        self._state = state
         self._sequence += 1
         for context in tuple(self._waiting):
             context.wake()
@@ -98,11 +96,11 @@ class RobotState:
     @property
     def silent(self) -> bool:
         """No joint states, or only old ones, for longer than `SILENCE`."""
-        return self._state is None or any(s.too_long for s in self._silences.values())
+        return not self._joints.complete or any(s.too_long for s in self._silences.values())
 
     def get(self) -> JointState:
         """Newest joint state; raises `SkillFailure` SERVER_LOST."""
-        state = self._state
+        state = self._joints.state()
         if state is None or self.silent:
             raise SkillFailure(FailureCode.SERVER_LOST, self._lost())
         return state

@@ -38,19 +38,27 @@ class JointStates:
         names = [name for joints in self.parts.values() for name in joints]
         self._slots = {name: i for i, name in enumerate(names)}
         self._count = len(robot.joint_names)
-        self._position = np.full(len(names), math.nan)
-        self._velocity = np.zeros(len(names))
-        self._effort = np.full(len(names), math.nan)
+        self._values = np.full((3, len(names)), math.nan)
+        """Position, velocity and effort. Replaced as a whole: other threads read it meanwhile."""
+        self._values[1] = 0.0
+        self._complete = not names
         self._layouts: dict[tuple[str, ...], Layout] = {}
 
     @property
     def heard(self) -> bool:
         """Whether any joint was told of."""
-        return bool(np.isfinite(self._position).any())
+        return bool(np.isfinite(self._values[0]).any())
 
     def missing(self) -> list[str]:
         """Joints that nobody has told of."""
-        return [name for name, slot in self._slots.items() if math.isnan(self._position[slot])]
+        position = self._values[0]
+        return [name for name, slot in self._slots.items() if math.isnan(position[slot])]
+
+    @property
+    def complete(self) -> bool:
+        """Whether each joint was told of."""
+        self._complete = self._complete or bool(np.isfinite(self._values[0]).all())
+        return self._complete
 
     def take(self, message: WireJointState) -> list[str]:
         """Take in a message; returns the parts that it tells of. One that is not finite is left."""
@@ -66,24 +74,25 @@ class JointStates:
         complete = len(velocity) == len(message.position)
         if not np.isfinite(position).all():
             return []
-        self._position[here] = position
+        values = self._values.copy()
+        values[0, here] = position
         # Drivers put NaN where they measure no speed.
-        self._velocity[here] = np.nan_to_num(velocity[there]) if complete else 0.0
+        values[1, here] = np.nan_to_num(velocity[there]) if complete else 0.0
         complete = len(effort) == len(message.position)
-        self._effort[here] = effort[there] if complete else math.nan
+        values[2, here] = effort[there] if complete else math.nan
+        self._values = values
         return parts
 
     def state(self) -> JointState | None:
-        """All of it; None: a joint is missing."""
-        if not np.isfinite(self._position).all():
+        """All of it; None: a joint is missing. Any thread may ask, while another takes in more."""
+        if not self.complete:
             return None
-        n = self._count
-        effort = self._effort[:n].copy()
+        n, (position, velocity, effort) = self._count, self._values
         return JointState(
-            self._position[:n].copy(),
-            self._velocity[:n].copy(),
-            self._gripper.width(self._position[n:]),
-            effort if np.isfinite(effort).all() else None,
+            position[:n].copy(),
+            velocity[:n].copy(),
+            self._gripper.width(position[n:]),
+            effort[:n].copy() if np.isfinite(effort[:n]).all() else None,
         )
 
     def _read(self, names: tuple[str, ...]) -> Layout:

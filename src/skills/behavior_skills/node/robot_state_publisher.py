@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from geometry_msgs.msg import TransformStamped
+from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from rclpy.time import Time
@@ -39,6 +40,9 @@ QOS_EVERY_JOINT_STATE = QoSProfile(depth=200, reliability=QoSReliabilityPolicy.B
 """Deep: while the process is busy planning, joint states wait. Were they dropped, the frames of
 that time would be interpolated over a gap, centimetres off in fast motion."""
 
+RESTS = 1e-7
+"""[rad or m] A robot whose joints are as near as that to where they were has the same frames."""
+
 PARAMETERS = [
     ROBOT,
     ParameterSpec("publish_rate", 20.0, "[Hz] of the frames", range=(0.1, 1000.0)),
@@ -58,6 +62,8 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         self._joints = JointStates(self._robot)
         self._period = 1.0 / values["publish_rate"]
         self._published = -np.inf
+        self._at: NDArray[np.float64] | None = None
+        """Joints and the gripper's width, of the frames in the messages."""
         self._broadcaster = create_transform_broadcaster(self)
         resting = _messages(fixed)
         _fill(resting, fixed, self._robot.link_poses(np.zeros(len(self._robot.joint_names))))
@@ -84,8 +90,11 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         if state is None:
             return
         self._published = 1e-9 * message.stamp
-        poses = self._robot.link_poses(state.q, state.width)
-        _fill(self._transforms, self._parents, poses)
+        at = np.append(state.q, state.width)
+        if self._at is None or np.abs(at - self._at).max() > RESTS:
+            self._at = at
+            poses = self._robot.link_poses(state.q, state.width)
+            _fill(self._transforms, self._parents, poses)
         stamp = Time(nanoseconds=message.stamp).to_msg()
         for transform in self._transforms:
             transform.header.stamp = stamp
