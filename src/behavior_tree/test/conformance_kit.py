@@ -193,9 +193,10 @@ def run(
     logs.clear()
     trace.events.append("destroyed")
     tree = None  # upstream's destructor halts the tree
-    trees.clear()
-    if transitions:
-        gc.collect()  # our logger, which refers to the tree, is part of a cycle
+    while trees:
+        trees.pop()
+        if transitions:
+            gc.collect()  # our logger, which refers to the tree, is part of a cycle
     return trace
 
 

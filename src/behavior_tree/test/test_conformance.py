@@ -40,7 +40,8 @@ def test_values_and_scripts_agree_with_upstream(kind, count):
 
 @pytest.mark.slow
 def test_status_transitions_agree_with_upstream():
-    for seed in range(900, 925):
+    # The last one has two trees that are destroyed while they run.
+    for seed in (*range(900, 925), 1127009469):
         case = Generator(seed).case()
         found = difference(case, transitions=True)
         assert found is None, f"seed {seed}: {found}\n{case.xml}"
