@@ -90,7 +90,7 @@ class Tracker:
 
         Images of several detectors may come in any order; a detection older than what its track
         has seen already counts for as much as it still tells. The time of a call grows with the
-        number of detections and tracks and with the pairs of them that are near each other.
+        number of detections and tracks, and a little with the product of both.
 
         Args:
             detections: of the image.
