@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes in processes of their own, and a client of their actions."""
+"""Nodes in processes of their own, a client of their actions, a robot that stands."""
 
 import os
 import signal
@@ -7,10 +7,12 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 
+from behavior_ros.messages.joint_state_wire import WireJointState
 from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import own_domain
 
@@ -78,3 +80,11 @@ class RosRig:
         self.executor.shutdown(timeout_sec=1.0)
         destroy_node(self.node)
         rclpy.shutdown(context=self.context)
+
+
+def standing(robot, q, width):
+    """A message of joint states: the arm at `q` [rad], the fingers apart by `width` [m]."""
+    names = (*robot.joint_names, *robot.gripper.joint_names)
+    position = np.array([*q, *robot.gripper.joint_positions(width)], dtype=float)
+    nothing = np.zeros(0)
+    return WireJointState(0, names, position, nothing, nothing)

@@ -28,13 +28,14 @@ from behavior_msgs.action import (  # noqa: E402
 from fakes import ROBOT_FILE  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
+from ros_rig import standing  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
 from behavior_motion.object_state import ObjectState  # noqa: E402
 from behavior_ros import GoalContext  # noqa: E402
 from behavior_ros.node.closing import destroy_node  # noqa: E402
 from behavior_skills.base.base_node import BaseNode  # noqa: E402
-from behavior_skills.interfaces import Done, JointState, ObjectView  # noqa: E402
+from behavior_skills.interfaces import Done, ObjectView  # noqa: E402
 from behavior_skills.node import conversion  # noqa: E402
 from behavior_skills.node.drivers.streams import trajectory_message  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
@@ -98,7 +99,7 @@ def servers(context):
     nodes = skills, BaseNode(context=context)
     _, base = nodes
     state = skills._state
-    state._state = JointState(np.array(HOME), np.zeros(7), 0.08)
+    state._joints.take(standing(skills._robot, HOME, 0.08))
     patch = pytest.MonkeyPatch()
     patch.setattr(type(state), "silent", property(lambda self: False))
     patch.setattr(skills._arm, "execute", execute)

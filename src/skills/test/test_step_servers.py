@@ -19,13 +19,13 @@ from behavior_msgs.srv import (  # noqa: E402
 )
 from fakes import ROBOT_FILE  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
-from ros_rig import RosRig  # noqa: E402
+from ros_rig import RosRig, standing  # noqa: E402
 
 from behavior_motion import check_interrupted  # noqa: E402
 from behavior_motion.object_state import ObjectState  # noqa: E402
 from behavior_ros import GoalContext  # noqa: E402
 from behavior_ros.node.closing import destroy_node  # noqa: E402
-from behavior_skills.interfaces import JointState, ObjectView  # noqa: E402
+from behavior_skills.interfaces import ObjectView  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
 
 EDGE = 0.05
@@ -103,7 +103,7 @@ class Rig(RosRig):
         }
 
     def stand(self, width, q=HOME):
-        self.skills._state._state = JointState(np.array(q), np.zeros(7), width)
+        self.skills._state._joints.take(standing(self.skills._robot, q, width))
 
     def hold(self):
         """The block is in the hand."""
