@@ -112,6 +112,8 @@ class JointState:
     """[rad/s]."""
     width: float
     """Gap between the fingers [m]."""
+    measured: float
+    """[s] when the gap was measured, by its driver's clock."""
     effort: Array | None = None
     """Torques of the arm's joints beyond its weight [Nm]; None: the robot does not tell."""
 

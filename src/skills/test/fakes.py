@@ -120,7 +120,7 @@ class FakeWorld:
     def state(self):
         if self.controllers_lost:
             raise SkillFailure(FailureCode.SERVER_LOST, "No joint states.")
-        return JointState(self.q.copy(), np.zeros(7), self.width)
+        return JointState(self.q.copy(), np.zeros(7), self.width, self.time)
 
     def pace(self):
         return self.speed

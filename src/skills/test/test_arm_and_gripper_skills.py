@@ -235,7 +235,7 @@ def test_fingers_that_stand_at_the_target_are_not_waited_for(rig):
 def test_fingers_of_which_nothing_new_is_heard_do_not_rest(rig, monkeypatch):
     """Ticks end at any news; on a busy machine joint states come late, and all at once."""
     world = rig[0]
-    still = stillness(world, world, 0.06)
+    still = stillness(world, 0.06)
     old = world.state()
     monkeypatch.setattr(world, "state", lambda: old)
     for _ in range(20):
@@ -243,6 +243,19 @@ def test_fingers_of_which_nothing_new_is_heard_do_not_rest(rig, monkeypatch):
         world.time += 0.01
     monkeypatch.undo()
     assert still()
+
+
+def test_fingers_of_which_is_heard_late_rest_by_the_time_of_the_measurements(rig, monkeypatch):
+    """A simulation at many times real time goes on while a joint state is under way."""
+    world, told = rig[0], []
+    monkeypatch.setattr(world, "state", lambda: told[-1])
+    still = stillness(world, 0.06)
+    for i in range(8):
+        world.time += 0.1  # between two joint states that were measured 10 ms apart
+        told.append(JointState(world.q, np.zeros(7), 0.08 - 5e-5 * i, 0.01 * i))
+        assert still() == (i >= 6)
+    told.append(JointState(world.q, np.zeros(7), 0.08, 0.0))
+    assert not still(), "the driver's clock was set back"
 
 
 def test_gripper_troubles(rig):
@@ -323,7 +336,7 @@ def test_an_arm_that_does_not_come_to_its_end(rig):
 
     def off():
         now = state()
-        return JointState(now.q + 0.01, now.qd, now.width)
+        return JointState(now.q + 0.01, now.qd, now.width, now.measured)
 
     goal = world.q + 0.2
     world.state = off

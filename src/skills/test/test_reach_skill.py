@@ -52,7 +52,7 @@ class World(FakeWorld):
         if self.last is not None and self.follows:
             there = instant_of(self.last, self.time)
             qd = there.qd if np.abs(there.q - self.q).max() < 0.1 else qd
-        return JointState(super().state().q, qd, self.width)
+        return JointState(super().state().q, qd, self.width, self.time)
 
     def tick(self):
         began = self.time

@@ -142,6 +142,15 @@ def test_messages_may_each_tell_of_a_part(state):
     assert state.get().q.tolist() == [1.1, 3.0]
 
 
+def test_the_gap_is_as_old_as_what_was_told_last_of_the_fingers(state, clocks):
+    state._on_message(told(ALL, stamp=49.5))
+    assert state.get().measured == 49.5
+    state._on_message(told({"a": 1.5, "b": 2.5}, stamp=49.7))
+    assert state.get().measured == state.get().measured == 49.5
+    state._on_message(told({"left": 0.0, "right": 0.0}))  # no stamp: it counts when it came
+    assert state.get().measured == 50.0
+
+
 @pytest.fixture
 def clocks(state, monkeypatch):
     """The wall's clock and the node's, as the test sets them."""

@@ -175,7 +175,7 @@ def test_force_at_the_tool_stops_the_arm(rig, monkeypatch):
         now = plain()
         pushing = 30.0 if world.phases[-1] == "move" else 0.0
         torques = world.robot.jacobian(now.q).T @ [0.0, pushing, 0.0, 0.0, 0.0, 0.0]
-        return JointState(now.q, now.qd, now.width, torques)
+        return JointState(now.q, now.qd, now.width, now.measured, torques)
 
     monkeypatch.setattr(world, "state", state)
     skill_of(rig, lever(max_force=40.0)).run()

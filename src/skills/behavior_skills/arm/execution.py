@@ -16,7 +16,6 @@ from behavior_skills.interfaces import (
     Done,
     FailureCode,
     GoalContext,
-    JointState,
     SkillFailure,
 )
 
@@ -137,21 +136,21 @@ def wait_for(
     return True
 
 
-def stillness(goal_context: GoalContext, arm: Arm, still_time: float) -> Callable[[], bool]:
+def stillness(arm: Arm, still_time: float) -> Callable[[], bool]:
     """A condition for `wait_for`: the fingers have not moved for `still_time` [s].
 
-    Only new joint states count: a tick may end without one, and the fingers go on meanwhile.
+    Times are those of the measurements: the clock goes on while joint states are under way, and
+    the fingers with it.
     """
     history: list[tuple[float, float]] = []
-    newest: JointState | None = None
 
     def still() -> bool:
-        nonlocal newest
         state = arm.state()
-        if state is not newest:
-            newest = state
-            history.append((goal_context.now(), state.width))
-        now = history[-1][0]
+        now = state.measured
+        if history and now < history[-1][0]:
+            history.clear()  # the driver's clock was set back
+        if not history or now > history[-1][0]:
+            history.append((now, state.width))
         while len(history) > 2 and now - history[1][0] >= still_time:
             history.pop(0)
         widths = [width for _, width in history]

@@ -121,7 +121,7 @@ class GripperSkill(Skill):
     def _settle(self, target: float) -> None:
         """Wait until the fingers stand at the target, or rest wherever something stops them."""
         near = min(self.request.tolerance or THERE, THERE)
-        still = stillness(self.goal_context, self.arm, self.robot.gripper.still_time)
+        still = stillness(self.arm, self.robot.gripper.still_time)
         wait_for(
             self.goal_context,
             lambda: still() or abs(self.arm.state().width - target) <= near,

@@ -412,7 +412,7 @@ class PickSkill(Skill):
         """Close the fingers until they stop on something or each other; returns their gap [m]."""
         command = self.gripper.move(0.0, self.robot.gripper.grasp_force)
         start = self.arm.state().width
-        still = stillness(self.goal_context, self.arm, self.robot.gripper.still_time)
+        still = stillness(self.arm, self.robot.gripper.still_time)
 
         def stands() -> bool:
             """The fingers have moved and move no more; the controller itself says so later."""

@@ -76,10 +76,10 @@ class RobotState:
             self._logger.warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
             return
         self.others.take(message)
-        heard = self._joints.take(message)
+        now = self._now()
+        heard = self._joints.take(message, now)
         if not heard:
             return
-        now = self._now()
         self._age = now - 1e-9 * message.stamp if message.stamp else 0.0
         if self._age <= SILENCE:
             for part in heard:

@@ -38,30 +38,37 @@ class JointStates:
         names = [name for joints in self.parts.values() for name in joints]
         self._slots = {name: i for i, name in enumerate(names)}
         self._count = len(robot.joint_names)
-        self._values = np.full((3, len(names)), math.nan)
-        """Position, velocity and effort. Replaced as a whole: other threads read it meanwhile."""
-        self._values[1] = 0.0
+        values = np.full((3, len(names)), math.nan)
+        values[1] = 0.0
+        self._told = values, 0.0
+        """Position, velocity and effort, and when the fingers were measured [s]. Replaced as a
+        whole: other threads read it meanwhile."""
         self._complete = not names
         self._layouts: dict[tuple[str, ...], Layout] = {}
 
     @property
     def heard(self) -> bool:
         """Whether any joint was told of."""
-        return bool(np.isfinite(self._values[0]).any())
+        return bool(np.isfinite(self._told[0][0]).any())
 
     def missing(self) -> list[str]:
         """Joints that nobody has told of."""
-        position = self._values[0]
+        position = self._told[0][0]
         return [name for name, slot in self._slots.items() if math.isnan(position[slot])]
 
     @property
     def complete(self) -> bool:
         """Whether each joint was told of."""
-        self._complete = self._complete or bool(np.isfinite(self._values[0]).all())
+        self._complete = self._complete or bool(np.isfinite(self._told[0][0]).all())
         return self._complete
 
-    def take(self, message: WireJointState) -> list[str]:
-        """Take in a message; returns the parts that it tells of. One that is not finite is left."""
+    def take(self, message: WireJointState, now: float = 0.0) -> list[str]:
+        """Take in a message; returns the parts that it tells of. One that is not finite is left.
+
+        Args:
+            message: from a driver.
+            now: when it came [s], which counts for a message without a stamp.
+        """
         layout = self._layouts.get(message.name)
         if layout is None:
             if len(self._layouts) >= MOST_LAYOUTS:
@@ -74,24 +81,28 @@ class JointStates:
         complete = len(velocity) == len(message.position)
         if not np.isfinite(position).all():
             return []
-        values = self._values.copy()
+        told, measured = self._told
+        values = told.copy()
         values[0, here] = position
         # Drivers put NaN where they measure no speed.
         values[1, here] = np.nan_to_num(velocity[there]) if complete else 0.0
         complete = len(effort) == len(message.position)
         values[2, here] = effort[there] if complete else math.nan
-        self._values = values
+        if FINGERS in parts:
+            measured = 1e-9 * message.stamp if message.stamp else now
+        self._told = values, measured
         return parts
 
     def state(self) -> JointState | None:
         """All of it; None: a joint is missing. Any thread may ask, while another takes in more."""
         if not self.complete:
             return None
-        n, (position, velocity, effort) = self._count, self._values
+        n, ((position, velocity, effort), measured) = self._count, self._told
         return JointState(
             position[:n].copy(),
             velocity[:n].copy(),
             self._gripper.width(position[n:]),
+            measured,
             effort[:n].copy() if np.isfinite(effort[:n]).all() else None,
         )
 

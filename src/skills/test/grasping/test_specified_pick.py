@@ -184,7 +184,9 @@ def test_a_process_that_cannot_be(table, valid):
 
     def fast():
         now = state()
-        return JointState(now.q, np.full(7, 9.0 if world.phases[-1] == "lift" else 0.0), now.width)
+        return JointState(
+            now.q, np.full(7, 9.0 if world.phases[-1] == "lift" else 0.0), now.width, now.measured
+        )
 
     world.state = fast
     if valid:
@@ -200,7 +202,7 @@ def test_an_object_that_jumps_is_too_fast():
         pose = np.eye(4)
         pose[0, 3] = x
         obj = ObjectView("blue", ObjectState.TRACKED, pose, "box", (0.05,) * 3, time)
-        watch.see(JointState(np.zeros(7), np.zeros(7), 0.0), obj)
+        watch.see(JointState(np.zeros(7), np.zeros(7), 0.0, 0.0), obj)
     assert watch.object_speed == pytest.approx(10.0)
     assert "10.0 m/s" in (watch.problem() or "")
 
