@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import coal
 import numpy as np
@@ -23,9 +24,13 @@ from behavior_motion.collision.shapes import (
     Sphere,
 )
 
+_meshes: WeakKeyDictionary[Mesh, Any] = WeakKeyDictionary()
+"""What was built of meshes that are still used. Nobody changes it, so that all may share it: hulls
+of a robot's links would take longer than a plan among them."""
+
 
 def coal_geometry(shape: Shape) -> Any:
-    """Coal's geometry of a shape."""
+    """Coal's geometry of a shape; of the same mesh always the same."""
     if isinstance(shape, Box):
         return coal.Box(*shape.size)
     if isinstance(shape, Sphere):
@@ -40,7 +45,7 @@ def coal_geometry(shape: Shape) -> Any:
         return _coal_height_field(shape)
     if isinstance(shape, PointCloud):
         return coal.makeOctree(np.array(shape.points), shape.resolution)
-    return _coal_mesh(shape)
+    return _shared_mesh(shape)
 
 
 def distance_geometry(shape: Shape) -> Any | None:
@@ -70,7 +75,7 @@ def height_field_triangles(field: HeightField) -> tuple[Matrix, NDArray[np.int64
 
 def mesh_triangles(mesh: Mesh) -> tuple[Matrix, NDArray[np.int64]]:
     """Points (N, 3) [m] and triangles (M, 3) of a mesh, or of its convex hull."""
-    geometry = _coal_mesh(mesh)
+    geometry = _shared_mesh(mesh)
     if isinstance(geometry, coal.ConvexBase):
         points = np.array([geometry.point(i) for i in range(geometry.num_points)])
         corners = [geometry.polygons(i) for i in range(geometry.num_polygons)]
@@ -79,6 +84,13 @@ def mesh_triangles(mesh: Mesh) -> tuple[Matrix, NDArray[np.int64]]:
         corners = [geometry.tri_indices(i) for i in range(geometry.num_tris)]
     triangles = np.array([[corner[k] for k in range(3)] for corner in corners], dtype=np.int64)
     return points, triangles
+
+
+def _shared_mesh(mesh: Mesh) -> Any:
+    built = _meshes.get(mesh)
+    if built is None:
+        built = _meshes[mesh] = _coal_mesh(mesh)
+    return built
 
 
 def _coal_mesh(mesh: Mesh) -> Any:
