@@ -214,3 +214,17 @@ def test_what_the_scene_is_asked_counts_as_work_until_it_is_answered(bench):
     bench.client().attach("cup", "hand")
     assert working == [True, True, True]
     assert not bench.topic.workers
+
+
+def test_the_groups_of_a_robot_read_each_snapshot_once(bench, monkeypatch):
+    read, reads = scene_client.deserialize_message, []
+    monkeypatch.setattr(
+        scene_client, "deserialize_message", lambda *args: reads.append(args) or read(*args)
+    )
+    other = SceneTopic(bench.node, lambda frame: 2.0 * np.eye(4))
+    for revision in (6, 7):
+        bench.show(revision, cup=(0.1 * revision, "detected"))
+        bench.until(lambda: other.revision() == bench.topic.revision())
+    assert len(reads) == 2
+    assert x_of(bench.topic.objects()["cup"].base_T_object) == pytest.approx(0.7)
+    assert x_of(other.objects()["cup"].base_T_object) == pytest.approx(1.4)

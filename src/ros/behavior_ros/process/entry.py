@@ -32,6 +32,7 @@ from behavior_ros.process.clock_follower import follow_clock
 from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.process.local_transport import match_transport
 from behavior_ros.process.shared_clock import share_clock
+from behavior_ros.transforms.builtin_transforms import share_transforms
 
 _GRACE = 1.5
 """[s] wall time that closing may take before nodes are destroyed anyway."""
@@ -89,6 +90,7 @@ def _run(factories: Sequence[Callable[[], Node]], nodes: list[Node], stop: _Stop
     for node in everyone:
         executor.add_node(node)
     share_clock(everyone, follow_clock(everyone, executor))
+    share_transforms(everyone)
     stop.wake = lambda: executor.create_task(_nothing)
     try:
         while stop.count == 0:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from tf2_msgs.msg import TFMessage
 
 from behavior_ros.messages.conversions import matrix_to_transform, to_nanoseconds
 from behavior_ros.messages.rotations import Matrix
+from behavior_ros.node.node_parts import node_parts
 from behavior_ros.topics.background import create_background_subscription
 from behavior_ros.topics.qos import QOS_LATCHED, QOS_STATIC_TRANSFORMS, QOS_TRANSFORMS
 from behavior_ros.transforms.transform_tree import TransformError, TransformTree
@@ -35,17 +36,18 @@ class BuiltinTransformBuffer:
 
     def __init__(self, node: Node, cache_time: float = 10.0, *, topic: str = "/tf") -> None:
         self.tree = TransformTree(cache_time)
+        self.cache_time = cache_time
+        self.node = node
         self._logger = node.get_logger()
-        create_background_subscription(
-            node, TFMessage, topic, partial(self._take, static=False), QOS_TRANSFORMS
-        )
-        create_background_subscription(
-            node,
-            TFMessage,
-            f"{topic}_static",
-            partial(self._take, static=True),
-            QOS_STATIC_TRANSFORMS,
-        )
+        self._subscriptions = [
+            create_background_subscription(
+                node, TFMessage, name, partial(self._take, static=static), qos
+            )
+            for name, static, qos in (
+                (topic, False, QOS_TRANSFORMS),
+                (f"{topic}_static", True, QOS_STATIC_TRANSFORMS),
+            )
+        ]
         # As in tf2: after a jump back in time (the simulation was restarted) old samples only harm.
         threshold = JumpThreshold(
             min_forward=None, min_backward=Duration(seconds=-0.001), on_clock_change=True
@@ -53,6 +55,20 @@ class BuiltinTransformBuffer:
         self._jump = node.get_clock().create_jump_callback(
             threshold, post_callback=lambda jump: self.tree.clear()
         )
+        node_parts(node).shared(_Buffers, _Buffers).append(self)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Resolved names of what it hears."""
+        return tuple(subscription.topic_name for subscription in self._subscriptions)
+
+    def share(self, other: BuiltinTransformBuffer) -> None:
+        """Look up what another buffer hears, and hear nothing any more."""
+        for subscription in self._subscriptions:
+            self.node.destroy_subscription(subscription)
+        self._subscriptions = other._subscriptions
+        self._jump.unregister()
+        self.tree = other.tree
 
     def _take(self, data: bytes, *, static: bool) -> None:
         """Take in transforms; those that make no sense are logged and left out."""
@@ -89,6 +105,25 @@ class BuiltinTransformBuffer:
         except TransformError:
             return False
         return True
+
+
+class _Buffers(list[BuiltinTransformBuffer]):
+    """Those of a node."""
+
+
+def share_transforms(nodes: Iterable[Node]) -> None:
+    """Have one buffer hear for all of a process that would hear the same.
+
+    Each would take in every message of ``/tf``, whoever looks things up. Call it when all nodes are
+    made, before they spin. Where a node is on simulated time, it is its buffer that goes on.
+    """
+    every = [each for node in nodes for each in node_parts(node).shared(_Buffers, _Buffers)]
+    every.sort(key=lambda each: not each.node.get_parameter("use_sim_time").value)
+    hearing: dict[tuple[Any, ...], BuiltinTransformBuffer] = {}
+    for each in every:
+        first = hearing.setdefault((each.topics, each.cache_time), each)
+        if first is not each:
+            each.share(first)
 
 
 def _stamp(time: Any | None) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from behavior_msgs.msg import SceneObjectArray
@@ -52,6 +53,12 @@ class _Views:
     frames: Mapping[str, Array]
 
 
+@lru_cache(maxsize=2)  # the groups of a robot, each a node, hear the same
+def _snapshot(data: bytes) -> SceneObjectArray:
+    """The snapshot of a message; it is shared, so do not change it."""
+    return deserialize_message(data, SceneObjectArray)
+
+
 class SceneTopic:
     """Newest snapshot of the scene."""
 
@@ -83,8 +90,7 @@ class SceneTopic:
         )
 
     def _on_message(self, data: bytes) -> None:
-        message = deserialize_message(data, SceneObjectArray)
-        self._message = message
+        message = self._message = _snapshot(data)
         self._silence.end()
         self._names.update(obj.name for obj in message.objects)
         self.on_news()
