@@ -166,11 +166,14 @@ class BlackBox:
         """Delete what is older than the time that is kept, and then what is too much."""
         segments = self._segments()
         begun = [int(each.stem.partition("-")[2]) for each in segments]
-        sizes = [each.stat().st_size for each in segments]
+        states = [each.stat() for each in segments]
+        sizes = [each.st_size for each in states]
         oldest = time - 1e9 * self._limits.seconds
         room = self._limits.bytes * (1 - 1 / SEGMENTS)
         for index, segment in enumerate(segments):
-            ends = begun[index + 1] if index + 1 < len(segments) else time
+            follows = begun[index + 1] if index + 1 < len(segments) else time
+            # The last one of an earlier box ended when that did, long before this one's first.
+            ends = min(follows, states[index].st_mtime_ns)
             if ends < oldest or sum(sizes[index:]) > room:
                 segment.unlink()
 

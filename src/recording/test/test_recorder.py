@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from itertools import count, pairwise
 from pathlib import Path
@@ -146,6 +147,23 @@ def test_the_ring_stays_below_its_size(tmp_path):
         largest = max(largest, sum(each.stat().st_size for each in tmp_path.glob("*.mcap")))
     assert 200_000 < largest < 1.1 * limits.bytes
     assert len(notes(box.keep())) > 10
+
+
+@pytest.mark.parametrize(("pause", "is_there"), [(20, True), (3600, False)])
+def test_what_an_earlier_box_left_is_there_unless_it_is_old(tmp_path, pause, is_there):
+    limits = Limits(seconds=80.0)
+    earlier = Box(tmp_path, limits)
+    earlier.feed(15)
+    earlier.box.finish()
+    for segment in tmp_path.glob("segment-*.mcap"):
+        os.utime(segment, ns=(earlier.time, earlier.time))
+    box = Box(tmp_path, limits)
+    box.time = earlier.time + pause * SECOND
+    box.feed(15)
+    kept = notes(box.keep())
+    assert kept[-15:] == [15 + pause + second for second in range(1, 16)]
+    assert (kept[0] == 1) == is_there
+    assert len(kept) == (30 if is_there else 15)
 
 
 def test_each_file_of_the_ring_can_be_read_alone(tmp_path):
