@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from behavior_motion.planar_pose import Pose2D
@@ -16,12 +18,18 @@ FRONT, REAR = 80, 20
 
 
 class Driver:
-    """Drives a system along routes, the velocity commands straight into the base."""
+    """Drives a system along routes.
 
-    def __init__(self, system: NavigationSystem) -> None:
+    Args:
+        system: that is driven.
+        late: [s] that velocity commands take to the base.
+    """
+
+    def __init__(self, system: NavigationSystem, *, late: float = 0.0) -> None:
         self.system = system
         self.plans: list[Plan] = []
-        system.on(Command, lambda command: system.drive(command.linear, command.angular))
+        self._commands: deque[tuple[float, Command]] = deque()
+        system.on(Command, lambda command: self._commands.append((system.now + late, command)))
         system.on(Plan, self.plans.append)
         self.wait(0.2)
 
@@ -30,6 +38,9 @@ class Driver:
         until = self.system.now + seconds
         while self.system.now < until:
             self.system.step()
+            while self._commands and self._commands[0][0] <= self.system.now + 1e-9:
+                _, command = self._commands.popleft()
+                self.system.drive(command.linear, command.angular)
 
     def go(self, goal: Pose2D, *, limit: float = 120.0, avoid: tuple[str, ...] = ()) -> bool:
         """Drive to a goal; returns whether it was reached before another route is recommended."""

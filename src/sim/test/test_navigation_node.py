@@ -73,8 +73,6 @@ class Bench:
             parameter_overrides=[
                 Parameter("world", value="warehouse"),
                 Parameter("speed", value=10.0),
-                # Commands that are older make the robot weave, the more the busier the machine is.
-                Parameter("max_lead", value=0.1),
                 Parameter("loading_delay", value=0.5),
                 Parameter("recording", value=str(folder / "track.npz")),
             ],

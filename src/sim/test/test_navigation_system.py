@@ -9,6 +9,7 @@ from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.localizer import Localization, LocalizationStatus
 from behavior_sim.navigation.map_loader import LoadCode, Loaded
+from behavior_sim.navigation.node import PARAMETERS
 from behavior_sim.navigation.path_planner import Mode, Plan, Reason
 from behavior_sim.navigation.system import (
     ENTITIES,
@@ -54,6 +55,18 @@ def test_the_same_seed_gives_the_same_run_and_another_one_another():
         runs.append(track)
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
+
+
+@pytest.mark.slow
+def test_commands_as_late_as_the_world_lets_them_be_do_not_make_the_robot_weave():
+    lead = next(spec.default for spec in PARAMETERS if spec.name == "max_lead")
+    lasted = []
+    for late in (0.0, lead):
+        drives = Driver(NavigationSystem(CONFIG), late=late)
+        begun = drives.system.now
+        assert drives.go(Pose2D(8.5, 5.5))
+        lasted.append(drives.system.now - begun)
+    assert lasted[1] < 1.1 * lasted[0]
 
 
 @pytest.mark.slow

@@ -85,7 +85,8 @@ PARAMETERS = [
     read_only("clock_rate", 12.5, "Of /clock [Hz, simulated].", range=(1.0, 50.0)),
     ParameterSpec(
         "max_lead",
-        0.5,
+        # The base obeys commands that are so old: from 0.4 s on it weaves.
+        0.2,
         "Time ahead of the executor, by the stamps of mode and maneuvers, at which the world waits "
         "[s].",
         range=(0.1, 1000.0),
