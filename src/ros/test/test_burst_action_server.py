@@ -100,6 +100,27 @@ def test_results_are_kept_for_their_time(spinner, spinner2, client, monkeypatch)
     assert results(spinner2, [handle]) == [(GoalStatus.STATUS_UNKNOWN, "")]
 
 
+def test_a_server_waits_with_its_end_for_clients_that_have_not_asked_yet(
+    spinner, spinner2, client, monkeypatch
+):
+    monkeypatch.setattr(burst_action_server, "CLAIMED", 60.0)
+    desk = Desk(spinner)
+    handles = sent(spinner2, client, ["ended", "running"])
+    until(lambda: desk.handles, what="goals")
+    assert not desk.server.closed()  # the first has ended, and nobody has asked how
+    assert results(spinner2, handles[:1]) == [(GoalStatus.STATUS_ABORTED, "ended")]
+    until(desk.server.closed, what="a moment after the answer")
+
+
+def test_a_server_does_not_wait_for_clients_that_never_ask(spinner, spinner2, client, monkeypatch):
+    monkeypatch.setattr(burst_action_server, "CLAIMED", 0.05)
+    desk = Desk(spinner)
+    sent(spinner2, client, ["unwanted", "running", "unwanted", "running"])
+    until(lambda: len(desk.handles) == 4, what="goals")
+    until(desk.server.closed, what="the end of the wait")
+    until(lambda: len(desk.server._unclaimed) == 2, what="only the running ones are remembered")
+
+
 def test_an_identifier_is_known_while_its_goal_leaves_the_list(spinner, spinner2, client):
     desk = Desk(spinner)
     leaving = []

@@ -101,8 +101,6 @@ REPORTED_AT_ONCE = 20
 """Waiting missions whose state is repeated at a time, ten times a second."""
 MOST_RECORDS = 200
 """Of the journal, in one answer."""
-FAREWELL = 0.2
-"""[s] wall time that the last result gets to reach its client when the node is closed."""
 
 
 class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
@@ -146,7 +144,6 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._gates: dict[str, FeedbackGate] = {}
         self._goals: MissionGoals | None = None
         self._to_report: deque[Mission] = deque()
-        self._last_goal = -math.inf
         self._active = self._closing = False
         self.ticker: TickTimer | None = None
         self._last_tick: tuple[str, TreeRun, float, float] | None = None
@@ -375,10 +372,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self._stop()
 
     def closed(self) -> bool:
-        """Whether the results of all missions have been given, and had a moment to get out."""
-        if self._goals is not None and self._goals.open:
-            self._last_goal = time.monotonic()
-        return time.monotonic() - self._last_goal > FAREWELL
+        """Whether the results of all missions have been given."""
+        return self._goals is None or not self._goals.open
 
     def destroy_node(self) -> None:
         """End all missions and destroy the node."""

@@ -11,12 +11,16 @@ rclpy's own loses requests and grows slow, for four reasons that are mended here
 - a goal that only waits is a coroutine, which the executor resumes in each of its rounds. Here such
   a goal is a handle that lies still until `BurstActionServer.finish` is called.
 
-And an answer that the middleware drops, since its client is still being discovered, is lost. Here
-it is sent again (:mod:`behavior_ros.node.kept_answers`).
+An answer that the middleware drops, since its client is still being discovered, is lost. Here it is
+sent again (:mod:`behavior_ros.node.kept_answers`).
+
+And a process that is told to stop ends its goals and is gone before their clients could ask how
+they ended. Here it stays for that moment (:mod:`behavior_ros.node.closing`).
 """
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections import OrderedDict
@@ -32,6 +36,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from behavior_ros.actions.result_cause import result_code
+from behavior_ros.node.closing import register_closable, unregister_closable
 from behavior_ros.node.kept_answers import kept_answers
 from behavior_ros.node.resting_timer import OnSteadyTime
 from behavior_ros.topics.qos import QOS_REQUESTS
@@ -42,6 +47,10 @@ RESULT_KEPT = 900.0
 """[s] wall time for which a result can be asked for after its goal has ended."""
 MOST_RESULTS = 5_000
 """Results that are kept; of more the oldest are forgotten."""
+CLAIMED = 1.0
+"""[s] wall time after a goal's end within which a client that wants its result has asked for it."""
+FAREWELL = 0.2
+"""[s] wall time that the last result gets to reach its client before the server may go."""
 
 
 class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type information
@@ -72,6 +81,9 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
             callbacks["handle_accepted_callback"] = partial(self._have_worked_on, work)
         self._result_kept = result_kept
         self._ended: OrderedDict[bytes, tuple[float, Any]] = OrderedDict()
+        self._unclaimed: dict[bytes, float] = {}
+        """Goals whose result nobody has asked for: the wall time of their end [s], or infinity."""
+        self._last_result = -math.inf
         super().__init__(
             OnSteadyTime(node),
             action_type,
@@ -87,6 +99,21 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
         self._node = node
         self._name = name
         self._answers = kept_answers(node)
+        register_closable(node, self)
+
+    def begin_close(self) -> None:
+        """Nothing: goals are ended by whoever works on them."""
+
+    def closed(self) -> bool:
+        """Tell whether the clients of goals that have ended have their results."""
+        now = time.monotonic()
+        awaited = any(0.0 <= now - end < CLAIMED for end in self._unclaimed.values())
+        return not awaited and not self._answers and now - self._last_result >= FAREWELL
+
+    def destroy(self) -> None:
+        """Serve no more."""
+        unregister_closable(self._node, self)
+        super().destroy()
 
     def begin(self, handle: ServerGoalHandle) -> None:
         """Show a goal as executing; calling it again does no harm."""
@@ -112,7 +139,10 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
         handle._update_state(GoalEvent.SUCCEED if succeeded else otherwise)
         response = self.action_type.Impl.GetResultService.Response()
         response.status, response.result = handle.status, result
-        self._result_futures[bytes(handle.goal_id.uuid)].set_result(response)
+        key = bytes(handle.goal_id.uuid)
+        if key in self._unclaimed:
+            self._unclaimed[key] = time.monotonic()
+        self._result_futures[key].set_result(response)
 
     def _have_worked_on(
         self, work: Callable[[ServerGoalHandle], Awaitable[Any]], handle: ServerGoalHandle
@@ -140,6 +170,7 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
             key = bytes(info.goal_id.uuid)
             self._ended[key] = now, self._result_futures[key].result()
         await super()._execute_expire_goals(expired_goals)
+        self._unclaimed = {key: t for key, t in self._unclaimed.items() if now - t < CLAIMED}
         while self._ended and (
             len(self._ended) > MOST_RESULTS
             or now - next(iter(self._ended.values()))[0] > self._result_kept
@@ -156,12 +187,14 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
                 handle = ServerGoalHandle(self, info, request.goal)
             key = bytes(info.goal_id.uuid)
             self._goal_handles[key], self._result_futures[key] = handle, Future()
+            self._unclaimed[key] = math.inf
         response = self.action_type.Impl.SendGoalService.Response()
         response.accepted, response.stamp = handle is not None, info.stamp
         sent = self._answer("goal", header, response)
         if handle is None:
             return
         if not sent:  # nobody knows of this goal, and nobody shall work on it
+            del self._unclaimed[bytes(info.goal_id.uuid)]
             self.finish(handle, self.action_type.Result(), succeeded=False)
             return
         self._handle.publish_status()
@@ -207,16 +240,23 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
     async def _execute_get_result_request(self, request_header_and_message: Any) -> None:
         header, request = request_header_and_message
         key = bytes(request.goal_id.uuid)
+        self._unclaimed.pop(key, None)
         running = self._result_futures.get(key)
         if running is not None:
             running.add_done_callback(partial(self._send_result_response, header))
-            return
-        unknown = self.action_type.Impl.GetResultService.Response()
-        unknown.status = GoalStatus.STATUS_UNKNOWN
-        self._answer("result", header, self._ended[key][1] if key in self._ended else unknown)
+        elif key in self._ended:
+            self._send_result(header, self._ended[key][1])
+        else:
+            unknown = self.action_type.Impl.GetResultService.Response()
+            unknown.status = GoalStatus.STATUS_UNKNOWN
+            self._answer("result", header, unknown)
 
     def _send_result_response(self, header: Any, future: Future) -> None:
-        self._answer("result", header, future.result())
+        self._send_result(header, future.result())
+
+    def _send_result(self, header: Any, response: Any) -> None:
+        self._last_result = time.monotonic()
+        self._answer("result", header, response)
 
     def _answer(self, what: str, header: Any, response: Any) -> bool:
         """Answer a request, now or as soon as its client can be reached; False: never."""
