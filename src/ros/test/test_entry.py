@@ -2,10 +2,12 @@
 """Processes: how they start, stop and fail."""
 
 import signal
+import time
 
 import pytest
 
 from behavior_ros import run
+from behavior_ros.process.entry import align_timers
 from behavior_ros.process.host import HostedNode, HostError, main
 
 SOON = 25.0
@@ -79,6 +81,23 @@ def test_wrong_tree_nodes_are_one_sentence(start):
     assert process.process.returncode == 1
     assert "node A: type is missing" in err
     assert "Traceback" not in err
+
+
+def test_timers_become_due_together(spinner):
+    node = spinner.node("timed")
+
+    def timers_of_other_moments():
+        made = []
+        for _ in range(3):
+            made.append(node.create_timer(5.0, lambda: None))
+            time.sleep(0.2)
+        resting = node.create_timer(5.0, lambda: None, autostart=False)
+        align_timers([node])
+        return [timer.time_until_next_call() / 1e9 for timer in made], resting.is_canceled()
+
+    due, rests = spinner.do(timers_of_other_moments)
+    assert max(due) - min(due) < 0.3, "as far apart as they were made"
+    assert rests
 
 
 def test_host_arguments():

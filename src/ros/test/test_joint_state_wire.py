@@ -35,6 +35,22 @@ def test_all_that_was_written_is_read(message):
         assert getattr(read, numbers).tolist() == list(getattr(message, numbers))
 
 
+def test_names_are_known_again_and_what_is_similar_is_not_taken_for_them():
+    for name, positions in ((["a", "b"], [1.0, 2.0]), (["a"], [3.0]), (["a", "b"], [4.0, 5.0])):
+        read = read_joint_state(serialize_message(JointState(name=name, position=positions)))
+        assert (list(read.name), read.position.tolist()) == (name, positions)
+
+
+def test_the_other_order_of_bytes_is_read_too():
+    head = b"\0\0\0\0" + struct.pack(">iI", 7, 0)
+    names = struct.pack(">I4xII2s", 1, 1, 2, b"a\0")
+    body = head + names
+    body += b"\0" * (-(len(body) - 4) % 4) + struct.pack(">I", 1)
+    body += b"\0" * (-(len(body) - 4) % 8) + struct.pack(">dII", 2.5, 0, 0)
+    read = read_joint_state(body)
+    assert (read.stamp, read.name, read.position.tolist()) == (7 * 10**9, ("a",), [2.5])
+
+
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0\1\0\0", b"\0\7\0\0\0\0\0\0"])
 def test_what_is_no_such_message_is_refused(data):
     with pytest.raises(ValueError, match="bytes"):

@@ -5,10 +5,10 @@ import pytest
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from tf2_msgs.msg import TFMessage
 
-from behavior_ros.transforms.transform_wire import read_transforms
+from behavior_ros.transforms.transform_wire import read_transforms, write_transforms
 
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 NUMBERS = st.lists(st.floats(allow_nan=False), min_size=7, max_size=7)
@@ -41,6 +41,12 @@ def plain(message):
 def test_all_that_was_written_is_read(messages):
     data = serialize_message(TFMessage(transforms=messages))
     assert [tuple(each) for each in read_transforms(data)] == [plain(each) for each in messages]
+
+
+@given(st.lists(transforms(), max_size=5))
+def test_rclpy_reads_all_that_is_written(messages):
+    read = deserialize_message(write_transforms(messages), TFMessage)
+    assert read.transforms == messages
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0\1\0\0", b"\0\7\0\0\0\0\0\0"])

@@ -9,7 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from behavior_ros.messages.wire import reading
+from behavior_ros.messages.wire import WireReader, reading
+
+_MOST_SENDERS = 20
+_names: dict[tuple[str, bytes], tuple[str, ...]] = {}
+"""What stands between stamp and positions, by its bytes: a sender's are the same always."""
 
 
 class WireJointState(NamedTuple):
@@ -35,7 +39,19 @@ def read_joint_state(data: bytes) -> WireJointState:
     """
     with reading(data, "sensor_msgs/JointState") as wire:
         stamp = wire.stamp()
-        wire.text()  # the frame: joints have none
-        names = tuple([wire.text() for _ in range(wire.count())])
-        lists = [np.array(wire.doubles(wire.count()), dtype=np.float64) for _ in range(3)]
+        names = _read_names(wire)
+        lists = [wire.array(wire.count()) for _ in range(3)]
     return WireJointState(stamp, names, *lists)
+
+
+def _read_names(wire: WireReader) -> tuple[str, ...]:
+    for (order, block), names in list(_names.items()):
+        if order == wire.order and wire.skip(block):
+            return names
+    begin = wire.at
+    wire.text()  # the frame: joints have none
+    names = tuple([wire.text() for _ in range(wire.count())])
+    if len(_names) >= _MOST_SENDERS:
+        _names.clear()
+    _names[wire.order, wire.since(begin)] = names
+    return names

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +22,59 @@ from behavior_ros.node.node_parts import node_parts
 from behavior_ros.topics.background import create_background_subscription
 from behavior_ros.topics.qos import QOS_LATCHED, QOS_STATIC_TRANSFORMS, QOS_TRANSFORMS
 from behavior_ros.transforms.transform_tree import TransformError, TransformTree
-from behavior_ros.transforms.transform_wire import read_transforms
+from behavior_ros.transforms.transform_wire import read_transforms, write_transforms
+
+UNREAD = 10
+"""Messages that may lie until somebody looks a transform up: several at a time cost a fraction of
+what each alone does, on cold caches, and who looks up waits a millisecond for them at most."""
+
+
+class _HeardTree:
+    """A :class:`TransformTree` and the messages that it is made of. All threads may use it."""
+
+    def __init__(self, cache_time: float, ignore: Callable[[Exception], None]) -> None:
+        """`ignore` is told of transforms that make no sense."""
+        self._tree = TransformTree(cache_time)
+        self._ignore = ignore
+        self._unread: deque[bytes] = deque()
+        self._lock = threading.Lock()
+
+    def hear(self, data: bytes, *, static: bool) -> None:
+        """A message came; what moves is read later."""
+        if static:
+            self.read()
+            with self._lock:
+                self._take(data, static=True)
+        else:
+            self._unread.append(data)
+            if len(self._unread) >= UNREAD:
+                self.read()
+
+    def read(self) -> TransformTree:
+        """The tree with all that was heard."""
+        if self._unread:
+            with self._lock:
+                while self._unread:
+                    self._take(self._unread[0], static=False)
+                    self._unread.popleft()  # not before: meanwhile others wait for it
+        return self._tree
+
+    def clear(self) -> None:
+        """Forget what moves."""
+        with self._lock:
+            self._unread.clear()
+            self._tree.clear()
+
+    def _take(self, data: bytes, *, static: bool) -> None:
+        """Take in transforms; those that make no sense are left out."""
+        try:
+            for each in read_transforms(data):
+                try:
+                    self._tree.set(*each, static=static)
+                except TransformError as error:
+                    self._ignore(error)
+        except ValueError as error:
+            self._ignore(error)
 
 
 class BuiltinTransformBuffer:
@@ -35,13 +89,13 @@ class BuiltinTransformBuffer:
     """
 
     def __init__(self, node: Node, cache_time: float = 10.0, *, topic: str = "/tf") -> None:
-        self.tree = TransformTree(cache_time)
+        self._heard = _HeardTree(cache_time, self._ignore)
         self.cache_time = cache_time
         self.node = node
         self._logger = node.get_logger()
         self._subscriptions = [
             create_background_subscription(
-                node, TFMessage, name, partial(self._take, static=static), qos
+                node, TFMessage, name, partial(self._heard.hear, static=static), qos
             )
             for name, static, qos in (
                 (topic, False, QOS_TRANSFORMS),
@@ -53,7 +107,7 @@ class BuiltinTransformBuffer:
             min_forward=None, min_backward=Duration(seconds=-0.001), on_clock_change=True
         )
         self._jump = node.get_clock().create_jump_callback(
-            threshold, post_callback=lambda jump: self.tree.clear()
+            threshold, post_callback=lambda jump: self._heard.clear()
         )
         node_parts(node).shared(_Buffers, _Buffers).append(self)
 
@@ -68,18 +122,7 @@ class BuiltinTransformBuffer:
             self.node.destroy_subscription(subscription)
         self._subscriptions = other._subscriptions
         self._jump.unregister()
-        self.tree = other.tree
-
-    def _take(self, data: bytes, *, static: bool) -> None:
-        """Take in transforms; those that make no sense are logged and left out."""
-        try:
-            for each in read_transforms(data):
-                try:
-                    self.tree.set(*each, static=static)
-                except TransformError as error:
-                    self._ignore(error)
-        except ValueError as error:
-            self._ignore(error)
+        self._heard = other._heard
 
     def _ignore(self, error: Exception) -> None:
         self._logger.warning(f"transform ignored: {error}", throttle_duration_sec=5.0)
@@ -88,7 +131,7 @@ class BuiltinTransformBuffer:
         self, target: str, source: str, time: Any | None = None
     ) -> TransformStamped:
         """Return the transform that maps points from source to target."""
-        matrix, stamp = self.tree.lookup(target, source, _stamp(time))
+        matrix, stamp = self._heard.read().lookup(target, source, _stamp(time))
         result = TransformStamped(child_frame_id=source, transform=matrix_to_transform(matrix))
         result.header.frame_id = target
         result.header.stamp = Time(nanoseconds=stamp).to_msg()
@@ -96,12 +139,12 @@ class BuiltinTransformBuffer:
 
     def lookup_matrix(self, target: str, source: str, time: Any | None = None) -> Matrix:
         """Return ``target_T_source``."""
-        return self.tree.lookup(target, source, _stamp(time))[0]
+        return self._heard.read().lookup(target, source, _stamp(time))[0]
 
     def can_transform(self, target: str, source: str, time: Any | None = None) -> bool:
         """Tell whether a lookup would succeed."""
         try:
-            self.tree.lookup(target, source, _stamp(time))
+            self._heard.read().lookup(target, source, _stamp(time))
         except TransformError:
             return False
         return True
@@ -138,7 +181,7 @@ class BuiltinTransformBroadcaster:
 
     def send(self, transforms: Sequence[TransformStamped]) -> None:
         """Publish transforms."""
-        self._publisher.publish(TFMessage(transforms=list(transforms)))
+        self._publisher.publish(write_transforms(transforms))
 
 
 class StaticBuiltinTransformBroadcaster:

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the transforms of a serialized ``tf2_msgs/TFMessage`` without making messages of them.
+"""Reads the transforms of a serialized ``tf2_msgs/TFMessage``, and writes such a message.
 
 Every process that looks up frames receives all of them all the time, and hardly ever looks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from geometry_msgs.msg import TransformStamped
+
 from behavior_ros.messages.rotations import Quaternion, Vector
-from behavior_ros.messages.wire import reading
+from behavior_ros.messages.wire import WireWriter, reading
 
 
 class WireTransform(NamedTuple):
@@ -38,3 +41,17 @@ def read_transforms(data: bytes) -> list[WireTransform]:
             x, y, z, i, j, k, w = wire.doubles(7)
             found.append(WireTransform(parent, child, stamp, (x, y, z), (i, j, k, w)))
     return found
+
+
+def write_transforms(transforms: Iterable[TransformStamped]) -> bytes:
+    """The message that holds these transforms, in order."""
+    every = list(transforms)
+    wire = WireWriter()
+    wire.numbers("I", len(every))
+    for each in every:
+        wire.stamp(each.header.stamp)
+        wire.text(each.header.frame_id)
+        wire.text(each.child_frame_id)
+        p, r = each.transform.translation, each.transform.rotation
+        wire.numbers("7d", p.x, p.y, p.z, r.x, r.y, r.z, r.w)
+    return wire.message()

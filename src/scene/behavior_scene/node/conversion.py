@@ -9,14 +9,14 @@ from collections.abc import Callable
 from behavior_msgs.msg import SceneObject as SceneObjectMsg
 from behavior_msgs.msg import SceneTrack, SceneTrackArray, Sighting
 from geometry_msgs.msg import Vector3
-from shape_msgs.msg import SolidPrimitive
+from rclpy.serialization import deserialize_message
 from std_msgs.msg import Header
 
 from behavior_ros import matrix_to_pose, to_time
-from behavior_ros.messages.conversions import fill_pose
 from behavior_scene.detections import Array, Defect, Detection, checked_detections
 from behavior_scene.memory.store import Sighted
 from behavior_scene.node.detection_wire import Hypothesis, WireDetections
+from behavior_scene.node.object_wire import write_object
 from behavior_scene.objects.snapshot import SceneObject
 from behavior_scene.tracking.tracker import Tracker
 from behavior_scene.tracking.tracks import Track
@@ -25,11 +25,6 @@ FramePose = Callable[[str, float], Array | None]
 """world_T_frame at a time [s], or None if it is not known."""
 
 _SECOND = 1_000_000_000
-_PRIMITIVES = {
-    "box": SolidPrimitive.BOX,
-    "sphere": SolidPrimitive.SPHERE,
-    "cylinder": SolidPrimitive.CYLINDER,
-}
 
 
 def detections_from(
@@ -128,25 +123,8 @@ def tracks_message(tracker: Tracker, now: float, frame: str) -> SceneTrackArray:
 
 def object_message(obj: SceneObject) -> SceneObjectMsg:
     """One object as a message."""
-    message = SceneObjectMsg()
-    fill_object(message, obj)
+    message: SceneObjectMsg = deserialize_message(write_object(obj), SceneObjectMsg)
     return message
-
-
-def fill_object(message: SceneObjectMsg, obj: SceneObject) -> None:
-    """Make a message that of an object, whatever it was before."""
-    message.name, message.class_id, message.state = obj.name, obj.class_id, int(obj.state)
-    fill_pose(message.pose, obj.world_T_object)
-    message.pose_covariance = list(obj.covariance)
-    is_body = obj.shape.kind != "none"  # a mere frame has no type, no dimensions
-    message.shape.type = _PRIMITIVES[obj.shape.kind] if is_body else 0
-    message.shape.dimensions = list(obj.shape.size) if is_body else []
-    color, velocity = message.color, message.velocity.linear
-    color.r, color.g, color.b, color.a = obj.color
-    velocity.x, velocity.y, velocity.z = obj.velocity
-    message.confidence, message.last_seen = obj.confidence, to_time(obj.last_seen)
-    message.attached_link, message.kind = obj.attached_link, obj.kind
-    message.sources, message.text = list(obj.sources), obj.text
 
 
 def sighting_message(sighted: Sighted) -> Sighting:

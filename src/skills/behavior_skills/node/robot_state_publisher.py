@@ -30,10 +30,10 @@ from behavior_ros import (
     run,
 )
 from behavior_ros.messages.conversions import fill_transform
-from behavior_ros.messages.joint_state_wire import read_joint_state
+from behavior_ros.messages.joint_state_wire import WireJointState, read_joint_state
 from behavior_ros.messages.rotations import Matrix
 from behavior_ros.topics.background import create_background_subscription
-from behavior_skills.node.joint_states import ARM, JointStates
+from behavior_skills.node.joint_states import ARM, MOST_LAYOUTS, JointStates
 from behavior_skills.node.robot_file import ROBOT, robot_of
 
 QOS_EVERY_JOINT_STATE = QoSProfile(depth=200, reliability=QoSReliabilityPolicy.BEST_EFFORT)
@@ -60,6 +60,8 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         fixed, self._parents = parent_frames(self._robot)
         self._transforms = _messages(self._parents)
         self._joints = JointStates(self._robot)
+        self._untaken: dict[tuple[str, ...], WireJointState] = {}
+        """Messages by the names of their joints, the newest last."""
         self._period = 1.0 / values["publish_rate"]
         self._published = -np.inf
         self._at: NDArray[np.float64] | None = None
@@ -82,8 +84,17 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         except ValueError as error:
             self.get_logger().warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
             return
-        parts = self._joints.take(message)
-        if 0.0 <= 1e-9 * message.stamp - self._published < 0.99 * self._period:
+        # The newest of each sender is taken, when it is needed.
+        self._untaken.pop(message.name, None)
+        self._untaken[message.name] = message
+        early = 0.0 <= 1e-9 * message.stamp - self._published < 0.99 * self._period
+        if early and len(self._untaken) < MOST_LAYOUTS:
+            return
+        parts: list[str] = []
+        for untaken in self._untaken.values():
+            parts = self._joints.take(untaken)
+        self._untaken.clear()
+        if early:
             return
         # Fingers may be told of by others than the arm, whose frames are to be of the stamp's time.
         state = self._joints.state() if ARM in parts else None
