@@ -232,7 +232,7 @@ def checked_detections(
     world_T_frame = _rows(world_T_frames, count, 16).reshape(count, 4, 4)
     covariance, known, bad_covariance = _covariances(covariances, count)
     with np.errstate(all="ignore"):  # defective rows may overflow; they are not used
-        norm = np.linalg.norm(quaternion, axis=1)
+        norm = np.sqrt((quaternion * quaternion).sum(axis=1))
         poses = np.empty((count, 4, 4))
         poses[:] = world_T_frame @ _pose_matrices(position, quaternion / norm[:, None])
         turned = _rotated(covariance, world_T_frame[:, :3, :3])
@@ -276,9 +276,10 @@ def checked_detections(
 def _first_of(found: dict[Defect, Any], count: int) -> list[Defect | None]:
     """The first defect that each of `count` entries has; `found` has a mask for each."""
     defects: list[Defect | None] = [None] * count
-    for defect, bad in reversed(found.items()):
-        for index in np.flatnonzero(bad):
-            defects[index] = defect
+    if np.logical_or.reduce(list(found.values())).any():
+        for defect, bad in reversed(found.items()):
+            for index in np.flatnonzero(bad):
+                defects[index] = defect
     return defects
 
 
@@ -334,8 +335,21 @@ def _covariances(
         slack = _ASYMMETRY * np.abs(some).max(axis=(1, 2))
         skew = np.abs(some - some.transpose(0, 2, 1)).max(axis=(1, 2))
         square[check] = some = 0.5 * (some + some.transpose(0, 2, 1))
-        bad[check] = (skew > slack) | (np.linalg.eigvalsh(some)[:, 0] < -slack)
+        bad[check] = (skew > slack) | (_least_eigenvalues(some) < -slack)
     return square, known, bad
+
+
+def _least_eigenvalues(matrices: Array) -> Array:
+    """Of N x 6 x 6 symmetric ones; those that cannot have a negative one are not looked at: 0."""
+    # Gershgorin: no eigenvalue is further from an entry of the diagonal than the others of its row
+    # add up to.
+    diagonal = matrices.diagonal(axis1=1, axis2=2)
+    least = (diagonal - (np.abs(matrices).sum(axis=2) - np.abs(diagonal))).min(axis=1)
+    values = np.zeros(len(matrices))
+    (doubtful,) = (least < 0.0).nonzero()
+    if doubtful.size:
+        values[doubtful] = np.linalg.eigvalsh(matrices[doubtful])[:, 0]
+    return values
 
 
 def _rotated(covariance: Array, world_R_frame: Array) -> Array:

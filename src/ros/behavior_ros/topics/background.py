@@ -30,7 +30,8 @@ _LOOK = 1.0
 _MOST = 1000
 """Messages of one topic that are received before others get their turn."""
 
-_marked: weakref.WeakSet[Subscription] = weakref.WeakSet()
+_marked: weakref.WeakKeyDictionary[Subscription, int] = weakref.WeakKeyDictionary()
+"""Subscriptions, and how many messages may wait in each."""
 
 
 def create_background_subscription(
@@ -47,7 +48,7 @@ def create_background_subscription(
         qos: quality of service
     """
     subscription = node.create_subscription(message_type, topic, callback, qos, raw=True)
-    _marked.add(subscription)
+    _marked[subscription] = min(subscription.qos_profile.depth or _MOST, _MOST)
     return subscription
 
 
@@ -118,7 +119,7 @@ class BackgroundReader:
 
     def _receive(self, subscription: Subscription) -> None:
         """Hand on all that waits: what a busy process has kept waiting must not wait longer."""
-        for _ in range(_MOST):
+        for _ in range(_marked[subscription]):
             taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
             if taken is None or self._closing:
                 return

@@ -27,10 +27,12 @@ def optimal_assignment(rows: Indices, columns: Indices, gains: Array) -> Indices
     Returns:
         Positions in the arguments of the chosen pairs, in ascending order.
     """
-    worth = np.flatnonzero(gains > 0.0)
+    (worth,) = (gains > 0.0).nonzero()
     if not worth.size:
         return worth
     row, column = rows[worth], columns[worth]
+    if len(set(row.tolist())) == len(set(column.tolist())) == len(worth):
+        return worth  # nearly always
     alone = (np.bincount(row)[row] == 1) & (np.bincount(column)[column] == 1)
     chosen = worth[alone]
     contested = worth[~alone]

@@ -139,7 +139,7 @@ def expectations(
         motion.mean[row, :, :3] = anchors[row]
         motion.covariance[row, :, :3, :3] += HELD_DEVIATION**2 * np.eye(3)
     mean, covariance = motion.moments()
-    deviation = np.sqrt(np.trace(covariance[:, :3, :3], axis1=1, axis2=2) / 3.0)
+    deviation = np.sqrt(covariance[:, :3, :3].trace(axis1=1, axis2=2) / 3.0)
     reach = np.minimum(GATE_DEVIATIONS * deviation, traits.maximum_speed * dt)
     return Expectations(
         tracks=tracks,
@@ -173,28 +173,27 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
         more=np.where(seen.given[pairs.columns], 0.0, there.noise.variance[pairs.rows]),
     )
     gate = there.gates[pairs.rows]
-    log_jump = _log_jump(pairs.distances, gate)
+    log_jump, log_jump_at_gate = _log_jumps(pairs.distances, gate)
     total = np.logaddexp(log_density, log_jump)
-    worth = 2.0 * (total - _log_jump(gate, gate))
+    worth = 2.0 * (total - log_jump_at_gate)
     # Rounding must not exclude what lies at the very edge of the gate.
     near = (pairs.distances <= gate) & (worth >= -1e-9)
     cues = _cue_costs(there, seen, pairs)
-    explained = (squared <= UNSURE_SQUARED_DISTANCE) & (cues < CUE_LIMIT) & sure[pairs.columns]
-    admissible = (near | (total >= LOG_PLAUSIBLE_DENSITY)) & (~pairs.mistaken | explained)
-    gain = worth + 2.0 * CUE_LIMIT + 1e-6 - cues - np.where(pairs.mistaken, CLASS_COST, 0.0)
-    first = np.flatnonzero(admissible & sure[pairs.columns])
+    admissible = near | (total >= LOG_PLAUSIBLE_DENSITY)
+    gain = worth + 2.0 * CUE_LIMIT + 1e-6 - cues
+    of_sure, probable = sure[pairs.columns], squared <= UNSURE_SQUARED_DISTANCE
+    if pairs.mistaken.any():
+        admissible &= ~pairs.mistaken | (probable & (cues < CUE_LIMIT) & of_sure)
+        gain[pairs.mistaken] -= CLASS_COST
+    (first,) = (admissible & of_sure).nonzero()
     chosen = first[optimal_assignment(pairs.rows[first], pairs.columns[first], gain[first])]
-    confirmed = np.array([track.confirmed for track in there.tracks], dtype=bool)
-    confirmed[pairs.rows[chosen]] = False
-    second = np.flatnonzero(
-        admissible
-        & ~sure[pairs.columns]
-        & confirmed[pairs.rows]
-        & ~pairs.mistaken
-        & (squared <= UNSURE_SQUARED_DISTANCE)
-    )
-    more = second[optimal_assignment(pairs.rows[second], pairs.columns[second], gain[second])]
-    chosen = np.concatenate([chosen, more])
+    if not of_sure.all():
+        left = np.array([track.confirmed for track in there.tracks], dtype=bool)
+        left[pairs.rows[chosen]] = False
+        unsure = admissible & ~of_sure & left[pairs.rows] & ~pairs.mistaken & probable
+        (second,) = unsure.nonzero()
+        more = second[optimal_assignment(pairs.rows[second], pairs.columns[second], gain[second])]
+        chosen = np.concatenate([chosen, more])
     return Matches(
         pairs.rows[chosen],
         pairs.columns[chosen],
@@ -212,13 +211,14 @@ def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
     track_class = [codes.setdefault(t.object_class.name, len(codes)) for t in there.tracks]
     seen_class = [codes.setdefault(d.class_id, len(codes)) for d in seen.detections]
     alike = np.equal.outer(np.array(track_class, dtype=np.intp), seen_class)
-    off_centre = cdist(there.centres, seen.positions)
-    off = np.minimum(off_centre, cdist(there.anchors, seen.positions))
+    both = cdist(np.concatenate([there.centres, there.anchors]), seen.positions)
+    off_centre = both[: len(there.tracks)]
+    off = np.minimum(off_centre, both[len(there.tracks) :])
     rows, columns = np.nonzero(alike & (off <= (there.gates + there.reaches)[:, None]))
     of_class = _Pairs(rows, columns, off[rows, columns], np.zeros(len(rows), dtype=bool))
     if len(codes) < 2:
         return of_class
-    near = zip(*np.nonzero(~alike & (off_centre <= MISTAKEN_RADIUS)), strict=True)
+    near = np.argwhere(~alike & (off_centre <= MISTAKEN_RADIUS)).tolist()
     mistaken = [
         (row, column)
         for row, column in near
@@ -235,12 +235,15 @@ def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
     )
 
 
-def _log_jump(distances: Array, gates: Array) -> Array:
-    """Logarithm of the probability density that a thing was pushed `distances` away."""
+def _log_jumps(distances: Array, gates: Array) -> tuple[Array, Array]:
+    """Logarithms of the probability densities that things were pushed `distances` away, and to
+    the edges of their gates.
+    """
     deviation = 0.5 * gates
     squared = (distances / deviation) ** 2
     constant = math.log(JUMP_PROBABILITY) - 1.5 * _LOG_2PI
-    return np.asarray(constant - 3.0 * np.log(deviation) - 0.5 * squared)
+    nowhere = constant - 3.0 * np.log(deviation)
+    return nowhere - 0.5 * squared, nowhere - 2.0
 
 
 def _cue_costs(there: Expectations, seen: Measurements, pairs: _Pairs) -> Array:
@@ -252,9 +255,9 @@ def _cue_costs(there: Expectations, seen: Measurements, pairs: _Pairs) -> Array:
         ratio = (known[pairs.rows] - found[pairs.columns]) / (math.sqrt(2.0) * SIZE_DEVIATION)
         squared = np.einsum("ma,ma->m", ratio, ratio)
         cost += np.where(np.isfinite(squared), np.minimum(squared, CUE_LIMIT), 0.0)
-    compare = np.array([t.object_class.compare_orientation for t in there.tracks], dtype=bool)
-    turned = np.flatnonzero(compare[pairs.rows])
-    if turned.size:
+    compare = [track.object_class.compare_orientation for track in there.tracks]
+    if any(compare):
+        turned = np.flatnonzero(np.array(compare)[pairs.rows])
         poses = np.array([track.world_T_object for track in there.tracks])
         first = poses[pairs.rows[turned], :3, :3]
         second = seen.poses[pairs.columns[turned], :3, :3]

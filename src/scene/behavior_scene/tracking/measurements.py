@@ -16,6 +16,7 @@ ORIENTATION_DEVIATION = 0.05
 """[rad] of a measured orientation where the detector tells no covariance."""
 SMALLEST_DEVIATION = 1e-4
 """[m], [rad]; no detector is better, and filters need a little noise."""
+_EYE = np.eye(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def measurements(detections: Sequence[Detection], classes: Sequence[ObjectClass]
     """
     count = len(detections)
     variance = np.array([known.position_deviation for known in classes]) ** 2
-    noise = variance.reshape(count, 1, 1) * np.eye(3)
+    noise = variance.reshape(count, 1, 1) * _EYE
     turn_noise = np.full(count, ORIENTATION_DEVIATION**2)
     known = np.array(
         [d.covariance is not UNKNOWN_COVARIANCE and any(d.covariance) for d in detections],
@@ -61,17 +62,17 @@ def measurements(detections: Sequence[Detection], classes: Sequence[ObjectClass]
         rows = np.flatnonzero(known)
         some = [detections[row].covariance for row in rows.tolist()]
         matrices = np.array(some).reshape(-1, 6, 6)
-        trace = np.trace(matrices[:, :3, :3], axis1=1, axis2=2)
+        trace = matrices[:, :3, :3].trace(axis1=1, axis2=2)
         given[rows] = trace > 0.0
         noise[given] = matrices[trace > 0.0, :3, :3]
-        trace = np.trace(matrices[:, 3:, 3:], axis1=1, axis2=2)
+        trace = matrices[:, 3:, 3:].trace(axis1=1, axis2=2)
         turn_noise[rows[trace > 0.0]] = trace[trace > 0.0] / 3.0
     return Measurements(
         detections=detections,
         stamps=np.array([detection.stamp for detection in detections]),
         poses=np.array([d.world_T_object for d in detections]).reshape(count, 4, 4),
         given=given,
-        noise=noise + SMALLEST_DEVIATION**2 * np.eye(3),
+        noise=noise + SMALLEST_DEVIATION**2 * _EYE,
         turn_noise=turn_noise + SMALLEST_DEVIATION**2,
         sizes=np.array([detection.size for detection in detections]).reshape(count, 3),
     )

@@ -57,7 +57,7 @@ _RESTLESS = np.array([STEADINESS, 1.0])
 """Of a cruising and of a turning thing's velocity."""
 _PP, _PV, _VP, _VV = slice(0, 15, 7), slice(3, 18, 7), slice(18, 33, 7), slice(21, 36, 7)
 """Diagonals of the 3x3 blocks of a 6x6 matrix of positions and velocities."""
-_EYE = np.eye(3)
+_EYE, _EYE6 = np.eye(3), np.eye(6)
 _SERIES = 1e-3
 """dt / agility below which the variance of the position is taken from its series."""
 _PLACES = HYPOTHESES * 1, HYPOTHESES * 7, HYPOTHESES * 43
@@ -105,7 +105,7 @@ class Motion:
         """N x `WIDTH` numbers, one row for each track."""
         count = len(self.noise)
         parts = (self.probability, self.mean, self.covariance, self.noise)
-        return np.hstack([part.reshape(count, -1) for part in parts])
+        return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
 
     @staticmethod
     def unpacked(rows: Array) -> Motion:
@@ -172,7 +172,7 @@ def corrected(motion: Motion, measured: Array, noise: Array) -> Motion:
         measured: N x 3 [m].
         noise: N x 3 x 3, its covariance, positive definite.
     """
-    trace = np.trace(noise, axis1=1, axis2=2)
+    trace = noise.trace(axis1=1, axis2=2)
     noise = noise + LOPSIDED * trace[:, None, None] * _EYE
     covariance = motion.covariance
     inverse, log_determinant = _inverses(covariance[:, :, :3, :3] + noise[:, None])
@@ -185,7 +185,7 @@ def corrected(motion: Motion, measured: Array, noise: Array) -> Motion:
     gain = covariance[:, :, :, :3] @ inverse
     # Joseph's form: stays positive definite whatever the rounding.
     rest = np.empty_like(covariance)
-    rest[:] = np.eye(6)
+    rest[:] = _EYE6
     rest[..., :3] -= gain
     after = _congruent(rest, covariance) + _congruent(gain, noise[:, None])
     return Motion(
@@ -219,14 +219,14 @@ def log_densities(
         Logarithm of the probability density (M), and the squared Mahalanobis distance to the
         hypothesis that explains it better (M).
     """
+    if len(rows) <= _CHUNK:
+        return _log_densities(motion, measured, noise, rows, columns, more)
     parts = [
         _log_densities(
             motion, measured, noise, rows[start:stop], columns[start:stop], more[start:stop]
         )
         for start, stop in pairwise([*range(0, len(rows), _CHUNK), len(rows)])
     ]
-    if not parts:
-        return np.zeros(0), np.zeros(0)
     densities, squares = zip(*parts, strict=True)
     return np.concatenate(densities), np.concatenate(squares)
 

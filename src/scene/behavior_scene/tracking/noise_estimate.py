@@ -54,9 +54,8 @@ class Noise:
     def packed(self) -> Array:
         """N x `WIDTH` numbers, one row for each track."""
         count = len(self.variance)
-        return np.column_stack(
-            [self.variance, self.weight, self.stamps, self.positions.reshape(count, 6)]
-        )
+        parts = (self.variance, self.weight, self.stamps, self.positions)
+        return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
 
     @staticmethod
     def unpacked(rows: Array) -> Noise:
@@ -102,12 +101,13 @@ def learned(
     square = np.minimum(square, LARGEST_RATIO * before.variance)
     gain = np.maximum(1.0 / (before.weight + 1.0), LEAST_GAIN)
     variance = before.variance + np.where(usable, gain * (square - before.variance), 0.0)
-    variance = np.clip(variance, (SMALLEST * prior) ** 2, (LARGEST * prior) ** 2)
+    variance = np.minimum(np.maximum(variance, (SMALLEST * prior) ** 2), (LARGEST * prior) ** 2)
     newest = step > 0.0
-    shifted = np.stack([positions, newer], axis=1)
+    shifted = np.concatenate([positions[:, None], newer[:, None]], axis=1)
+    times = np.concatenate([stamps[:, None], before.stamps[:, :1]], axis=1)
     return Noise(
         variance=variance,
         weight=before.weight + usable,
-        stamps=np.where(newest[:, None], np.stack([stamps, before.stamps[:, 0]], 1), before.stamps),
+        stamps=np.where(newest[:, None], times, before.stamps),
         positions=np.where(newest[:, None, None], shifted, before.positions),
     )

@@ -37,6 +37,7 @@ MAXIMUM_DETECTORS = 100
 """The newest stamp is remembered for so many detectors, the latest heard of."""
 IMAGE_SPREAD = 0.05
 """[s] detections with stamps no further apart are taken for one image."""
+_EYE = np.eye(3)
 _Looked = tuple[Detection, ObjectClass, bool]
 """A detection, its class, and whether it is sure enough to start a track."""
 SIZE_GAIN = 0.3
@@ -171,9 +172,10 @@ class Tracker:
         seen = [tracks[row] for row in matches.rows.tolist()]
         left = sure.copy()
         left[matches.columns] = False
-        unsure = int((~sure).sum()) - int((~sure[matches.columns]).sum())
-        if unsure:
-            self.defects[Defect.LOW_CONFIDENCE] += unsure
+        if not sure.all():
+            unsure = int((~sure).sum()) - int((~sure[matches.columns]).sum())
+            if unsure:
+                self.defects[Defect.LOW_CONFIDENCE] += unsure
         self._reclassify(seen)
         fresh = self._no_doubles(found, classes, np.flatnonzero(left), matches.columns, seen)
         seen += self._found_elsewhere(found, classes, fresh, seen)
@@ -339,7 +341,7 @@ class Tracker:
         traits, before = there.traits.of(rows), there.motion.of(rows)
         learned_before = there.noise.of(rows)
         position, given = found.positions[columns], found.given[columns]
-        measured_noise = learned_before.variance[:, None, None] * np.eye(3)
+        measured_noise = learned_before.variance[:, None, None] * _EYE
         noise = np.where(given[:, None, None], found.noise[columns], measured_noise)
         late = np.maximum(there.times[rows] - found.stamps[columns], 0.0)
         if late.any():
@@ -348,7 +350,7 @@ class Tracker:
             position = position + late[:, None] * mean[:, 3:]
             noise = noise + (late**2)[:, None, None] * covariance[:, 3:, 3:]
         after = corrected(before, position, noise).packed()
-        jumped = np.flatnonzero(matches.jumps & (late <= IMAGE_SPREAD))
+        (jumped,) = (matches.jumps & (late <= IMAGE_SPREAD)).nonzero()
         if jumped.size:
             after[jumped] = newborn(position[jumped], noise[jumped], traits.of(jumped)).packed()
         rotation, variance = turned(
@@ -524,7 +526,7 @@ def _store(
     poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rotation, mean[:, :3], 1.0
     covariance = np.zeros((len(tracks), 6, 6))
     covariance[:, :3, :3] = spread[:, :3, :3]
-    covariance[:, 3:, 3:] = variance[:, None, None] * np.eye(3)
+    covariance[:, 3:, 3:] = variance[:, None, None] * _EYE
     velocity = mean[:, 3:]
     for array in (motion, poses, covariance, mean, velocity):
         array.flags.writeable = False
