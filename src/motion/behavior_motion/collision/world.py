@@ -67,7 +67,10 @@ class CollisionWorld:
         self._first_world = len(self._owners)
         self._add_world()
         self._add_pairs()
+        # Of thousands of pairs each of these takes long, and cannot be ended in its middle.
+        check_interrupted()
         self._results = self._geometry.createData()
+        check_interrupted()
         self._manager = pin.BroadPhaseManager_NaiveCollisionManager(
             self._model, self._geometry, self._results
         )

@@ -29,7 +29,7 @@ from behavior_motion.collision.reports import CollisionReport, DistanceReport
 from behavior_motion.collision.scene import PlanningScene
 from behavior_motion.collision.world import CollisionWorld
 from behavior_motion.errors import ErrorCode, MotionError, known
-from behavior_motion.interruption import interruptible
+from behavior_motion.interruption import check_interrupted, interruptible
 from behavior_motion.kinematics.inverse import InverseKinematics
 from behavior_motion.limits import MOST_TARGETS, MOST_WAYPOINTS
 from behavior_motion.planning.goals import given_goal, goals_of_poses
@@ -428,6 +428,8 @@ class EmbeddedPlanner:
         snapshot = self._scene.snapshot()
         world = self._world_cache
         if world is None or world.scene.structure != snapshot.structure:
+            world = self._world_cache = None  # what is there goes first: that may take long too
+            check_interrupted()
             world = self._world_cache = CollisionWorld(self._robot, snapshot)
         elif world.scene.revision != snapshot.revision:
             world.move_objects(snapshot)
