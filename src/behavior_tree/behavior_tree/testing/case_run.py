@@ -6,10 +6,11 @@ from __future__ import annotations
 import difflib
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from behavior_tree.errors import LoadError
+from behavior_tree.errors import LoadError, XmlProblem
 from behavior_tree.testing.case_file import Case, CaseFile, Expectation, Explore
 from behavior_tree.testing.coverage import Coverage
 from behavior_tree.testing.exploration import Exploration, TooManyError, explore
@@ -70,14 +71,16 @@ class FileRun:
 
     def _check_shared(self, cases: CaseFile) -> None:
         """All trees must be there, and an outcome for all cases mean a node of one of them."""
-        named = {case.tree.text(): case.tree for case in cases.cases if case.tree is not None}
-        for tree_id, part in named.items():
-            self._trees.choose(tree_id, part)
+        named = [case.tree for case in cases.cases if case.tree is not None]
+        _all_pass(partial(self._trees.choose, part.text(), part) for part in named)
+        every = dict.fromkeys([self._main, *(part.text() for part in named)])
+        trees = [self._trees.build(tree) for tree in every]
         rules = {id(rule): rule for case in cases.cases for rule in case.rules if rule.shared}
-        trees = [self._trees.build(tree) for tree in dict.fromkeys([self._main, *named])]
-        for rule in rules.values():
-            if not any(means(tree, rule.selector) for tree in trees):
-                select(trees[0], rule.selector, rule.part)
+        _all_pass(
+            partial(select, trees[0], rule.selector, rule.part)
+            for rule in rules.values()
+            if not any(means(tree, rule.selector) for tree in trees)
+        )
 
     def run(self, case: Case) -> CaseResult:
         """Run one case; never raises for what is wrong with it."""
@@ -188,6 +191,18 @@ def run_file(
     runs = FileRun(cases, make=make, coverage=coverage, update=update)
     for case in cases.cases if chosen is None else chosen:
         yield runs.run(case)
+
+
+def _all_pass(checks: Iterable[Callable[[], object]]) -> None:
+    """Make all checks; raises one `LoadError` with what all of them found."""
+    problems: list[XmlProblem] = []
+    for check in checks:
+        try:
+            check()
+        except LoadError as error:
+            problems += error.problems
+    if problems:
+        raise LoadError(problems)
 
 
 def _any_tree(cases: CaseFile) -> str | None:

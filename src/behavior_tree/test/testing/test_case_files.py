@@ -158,6 +158,23 @@ def test_all_that_is_wrong_is_told_at_once(folder):
     assert [problem.line for problem in error.value.problems] == [2, 3]
 
 
+def test_each_case_whose_tree_is_missing_is_told(folder, capsys):
+    cases = "cases:\n  a: {tree: brnig}\n  b: {tree: brnig}\n  c: {tree: fetsch}\n"
+    (folder / "bring.test.yaml").write_text(cases)
+    assert main(["test", "."]) == 2
+    told = capsys.readouterr().err
+    assert all(f"bring.test.yaml:{line}:" in told for line in (2, 3, 4))
+
+
+def test_each_outcome_for_all_cases_that_means_no_node_is_told(folder, capsys):
+    rules = "outcomes:\n  pikc: FAILURE\n  plaec: FAILURE\ncases: {a: }\n"
+    (folder / "bring.test.yaml").write_text(rules)
+    assert main(["test", "."]) == 2
+    told = capsys.readouterr().err
+    assert "no node 'pikc'" in told
+    assert "no node 'plaec'" in told
+
+
 @pytest.mark.parametrize("given", ["nowhere", "alone.xml", "bring.txt"])
 def test_what_is_no_case_is_refused(folder, capsys, given):
     (folder / "alone.xml").write_text(TREE)
