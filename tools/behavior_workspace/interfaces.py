@@ -23,7 +23,9 @@ from behavior_workspace.environment import build_environment
 from behavior_workspace.layout import Layout
 
 DISK_NEEDED = GIGABYTE // 2
-BUILD_RECIPE = "1"
+C_GENERATORS = Path(__file__).resolve().parent / "c_generators"
+"""Stands before the CMake configuration of ROS's generators."""
+BUILD_RECIPE = "2"
 """Part of the digest; raised when the build below changes what it produces."""
 
 
@@ -98,6 +100,8 @@ def _build(layout: Layout, prefix: Path) -> None:
             *("--cmake-args", "--no-warn-unused-cli", "-DBUILD_TESTING=OFF"),
             *("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCMAKE_CXX_FLAGS=-O0"),
             f"-DPython3_EXECUTABLE={layout.python}",
+            f"-Drosidl_default_generators_DIR={C_GENERATORS}",
+            f"-DGENERATORS={layout.venv / 'share' / 'rosidl_default_generators' / 'cmake'}",
         ],
         what="build the interface packages",
         log=layout.logs / "interfaces.log",
