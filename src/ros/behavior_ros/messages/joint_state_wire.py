@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from behavior_ros.messages.wire import WireReader, reading
 
-_MOST_SENDERS = 20
+_MOST_SENDERS, _LARGEST = 20, 10_000
+"""Whose names are kept, and the bytes of them."""
 _names: dict[tuple[str, bytes], tuple[str, ...]] = {}
 """What stands between stamp and positions, by its bytes: a sender's are the same always."""
 
@@ -51,7 +52,9 @@ def _read_names(wire: WireReader) -> tuple[str, ...]:
     begin = wire.at
     wire.text()  # the frame: joints have none
     names = tuple([wire.text() for _ in range(wire.count())])
+    block = wire.since(begin)
     if len(_names) >= _MOST_SENDERS:
         _names.clear()
-    _names[wire.order, wire.since(begin)] = names
+    if len(block) <= _LARGEST:
+        _names[wire.order, block] = names
     return names
