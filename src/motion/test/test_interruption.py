@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import gc
 import math
-import resource
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -39,16 +39,9 @@ pytestmark = pytest.mark.slow
 
 LIMIT = 0.4
 """[s] of processor time within which every computation can be ended: 0.2 s are promised, and a core
-takes up to twice as long while its other thread works. The system's share is left out: the tables
-for a thousand objects are 90 MB at once, which a virtual machine that never touched them before
-gets from its host in half a second."""
+takes up to twice as long while its other thread works."""
 ENOUGH = 2.0
 """[s] of a computation after which a test ends it."""
-
-
-def spent() -> float:
-    """Processor time of this thread outside the system [s]."""
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_utime
 
 
 class Stop(Exception):
@@ -59,11 +52,11 @@ class Watch:
     """A check that measures how much processor time passes between two calls of it."""
 
     def __init__(self, most: float = ENOUGH) -> None:
-        self.began = self.last = spent()
+        self.began = self.last = time.thread_time()
         self.most, self.longest, self.calls = most, 0.0, 0
 
     def __call__(self) -> None:
-        now = spent()
+        now = time.thread_time()
         self.longest = max(self.longest, now - self.last)
         self.last, self.calls = now, self.calls + 1
         if now - self.began > self.most:
@@ -77,7 +70,7 @@ class Watch:
                 result = work()
         except Stop:
             pass
-        self.longest = max(self.longest, spent() - self.last)
+        self.longest = max(self.longest, time.thread_time() - self.last)
         return result
 
 
@@ -167,12 +160,15 @@ def test_a_search_that_finds_nothing_can_be_ended(embedded: EmbeddedPlanner) -> 
 
 
 def test_the_largest_scene_can_be_ended(embedded: EmbeddedPlanner) -> None:
-    clutter(embedded, MOST_OBJECTS)
-    watch = Watch()
-    try:
-        watch.run(lambda: embedded.plan_to_joints(HOME, HOME + 0.2, options=PATIENT))
-    finally:
-        embedded.scene.clear()
+    # Not the first time: its tables are 90 MB at once, and a virtual machine that never touched
+    # that memory before waits for its host for half a second.
+    for _ in range(2):
+        clutter(embedded, MOST_OBJECTS)
+        watch = Watch()
+        try:
+            watch.run(lambda: embedded.plan_to_joints(HOME, HOME + 0.2, options=PATIENT))
+        finally:
+            embedded.scene.clear()
     assert watch.longest < LIMIT
 
 

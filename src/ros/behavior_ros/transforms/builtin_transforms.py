@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,60 +19,9 @@ from behavior_ros.messages.rotations import Matrix
 from behavior_ros.node.node_parts import node_parts
 from behavior_ros.topics.background import create_background_subscription
 from behavior_ros.topics.qos import QOS_LATCHED, QOS_STATIC_TRANSFORMS, QOS_TRANSFORMS
+from behavior_ros.topics.unread import Unread
 from behavior_ros.transforms.transform_tree import TransformError, TransformTree
 from behavior_ros.transforms.transform_wire import read_transforms, write_transforms
-
-UNREAD = 10
-"""Messages that may lie until somebody looks a transform up: several at a time cost a fraction of
-what each alone does, on cold caches, and who looks up waits a millisecond for them at most."""
-
-
-class _HeardTree:
-    """A :class:`TransformTree` and the messages that it is made of. All threads may use it."""
-
-    def __init__(self, cache_time: float, ignore: Callable[[Exception], None]) -> None:
-        """`ignore` is told of transforms that make no sense."""
-        self._tree = TransformTree(cache_time)
-        self._ignore = ignore
-        self._unread: deque[bytes] = deque()
-        self._lock = threading.Lock()
-
-    def hear(self, data: bytes, *, static: bool) -> None:
-        """A message came; what moves is read later."""
-        if static:
-            self.read()
-            with self._lock:
-                self._take(data, static=True)
-        else:
-            self._unread.append(data)
-            if len(self._unread) >= UNREAD:
-                self.read()
-
-    def read(self) -> TransformTree:
-        """The tree with all that was heard."""
-        if self._unread:
-            with self._lock:
-                while self._unread:
-                    self._take(self._unread[0], static=False)
-                    self._unread.popleft()  # not before: meanwhile others wait for it
-        return self._tree
-
-    def clear(self) -> None:
-        """Forget what moves."""
-        with self._lock:
-            self._unread.clear()
-            self._tree.clear()
-
-    def _take(self, data: bytes, *, static: bool) -> None:
-        """Take in transforms; those that make no sense are left out."""
-        try:
-            for each in read_transforms(data):
-                try:
-                    self._tree.set(*each, static=static)
-                except TransformError as error:
-                    self._ignore(error)
-        except ValueError as error:
-            self._ignore(error)
 
 
 class BuiltinTransformBuffer:
@@ -89,17 +36,16 @@ class BuiltinTransformBuffer:
     """
 
     def __init__(self, node: Node, cache_time: float = 10.0, *, topic: str = "/tf") -> None:
-        self._heard = _HeardTree(cache_time, self._ignore)
+        self._tree = TransformTree(cache_time)
+        self._unread = Unread(partial(self._take, static=False))
         self.cache_time = cache_time
         self.node = node
         self._logger = node.get_logger()
         self._subscriptions = [
-            create_background_subscription(
-                node, TFMessage, name, partial(self._heard.hear, static=static), qos
-            )
-            for name, static, qos in (
-                (topic, False, QOS_TRANSFORMS),
-                (f"{topic}_static", True, QOS_STATIC_TRANSFORMS),
+            create_background_subscription(node, TFMessage, name, hear, qos)
+            for name, hear, qos in (
+                (topic, self._unread.hear, QOS_TRANSFORMS),
+                (f"{topic}_static", self._hear_static, QOS_STATIC_TRANSFORMS),
             )
         ]
         # As in tf2: after a jump back in time (the simulation was restarted) old samples only harm.
@@ -107,7 +53,7 @@ class BuiltinTransformBuffer:
             min_forward=None, min_backward=Duration(seconds=-0.001), on_clock_change=True
         )
         self._jump = node.get_clock().create_jump_callback(
-            threshold, post_callback=lambda jump: self._heard.clear()
+            threshold, post_callback=lambda jump: self._clear()
         )
         node_parts(node).shared(_Buffers, _Buffers).append(self)
 
@@ -122,7 +68,32 @@ class BuiltinTransformBuffer:
             self.node.destroy_subscription(subscription)
         self._subscriptions = other._subscriptions
         self._jump.unregister()
-        self._heard = other._heard
+        self._tree, self._unread = other._tree, other._unread
+
+    def _hear_static(self, data: bytes) -> None:
+        self._unread.read()  # in the order in which they came
+        self._take(data, static=True)
+
+    def _take(self, data: bytes, *, static: bool) -> None:
+        """Take in transforms; those that make no sense are logged and left out."""
+        try:
+            for each in read_transforms(data):
+                try:
+                    self._tree.set(*each, static=static)
+                except TransformError as error:
+                    self._ignore(error)
+        except ValueError as error:
+            self._ignore(error)
+
+    def _clear(self) -> None:
+        """Forget what moves."""
+        self._unread.clear()
+        self._tree.clear()
+
+    def _heard(self) -> TransformTree:
+        """The tree with all that came."""
+        self._unread.read()
+        return self._tree
 
     def _ignore(self, error: Exception) -> None:
         self._logger.warning(f"transform ignored: {error}", throttle_duration_sec=5.0)
@@ -131,7 +102,7 @@ class BuiltinTransformBuffer:
         self, target: str, source: str, time: Any | None = None
     ) -> TransformStamped:
         """Return the transform that maps points from source to target."""
-        matrix, stamp = self._heard.read().lookup(target, source, _stamp(time))
+        matrix, stamp = self._heard().lookup(target, source, _stamp(time))
         result = TransformStamped(child_frame_id=source, transform=matrix_to_transform(matrix))
         result.header.frame_id = target
         result.header.stamp = Time(nanoseconds=stamp).to_msg()
@@ -139,12 +110,12 @@ class BuiltinTransformBuffer:
 
     def lookup_matrix(self, target: str, source: str, time: Any | None = None) -> Matrix:
         """Return ``target_T_source``."""
-        return self._heard.read().lookup(target, source, _stamp(time))[0]
+        return self._heard().lookup(target, source, _stamp(time))[0]
 
     def can_transform(self, target: str, source: str, time: Any | None = None) -> bool:
         """Tell whether a lookup would succeed."""
         try:
-            self._heard.read().lookup(target, source, _stamp(time))
+            self._heard().lookup(target, source, _stamp(time))
         except TransformError:
             return False
         return True

@@ -6,7 +6,7 @@ Every process that looks up frames receives all of them all the time, and hardly
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from geometry_msgs.msg import TransformStamped
@@ -43,12 +43,11 @@ def read_transforms(data: bytes) -> list[WireTransform]:
     return found
 
 
-def write_transforms(transforms: Iterable[TransformStamped]) -> bytes:
+def write_transforms(transforms: Sequence[TransformStamped]) -> bytes:
     """The message that holds these transforms, in order."""
-    every = list(transforms)
     wire = WireWriter()
-    wire.numbers("I", len(every))
-    for each in every:
+    wire.numbers("I", len(transforms))
+    for each in transforms:
         wire.stamp(each.header.stamp)
         wire.text(each.header.frame_id)
         wire.text(each.child_frame_id)

@@ -29,8 +29,8 @@ class ObjectPublisher:
         host.on_snapshot(self._publish)
 
     def _publish(self, snapshot: Snapshot) -> None:
+        self._objects.publish(write_snapshot(snapshot, self._frame))
         stamp = to_time(snapshot.stamp)
-        self._objects.publish(write_snapshot(snapshot, stamp, self._frame))
         former, self._frames = self._frames, {}
         for obj in snapshot.objects.values():
             if obj.state is not ObjectState.LOST:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects as serialized messages: ten snapshots a second, each with all of them.
 
-It is a tenth of the work of filling messages and having them serialized.
+It is half of the work of filling messages and having them serialized.
 """
 
 from __future__ import annotations
 
-from builtin_interfaces.msg import Time
 from shape_msgs.msg import SolidPrimitive
 
 from behavior_ros import to_time
@@ -21,16 +20,10 @@ _PRIMITIVES = {
 }
 
 
-def write_snapshot(snapshot: Snapshot, stamp: Time, frame: str) -> bytes:
-    """The `behavior_msgs/SceneObjectArray` of a snapshot.
-
-    Args:
-        snapshot: all objects at one instant.
-        stamp: its stamp.
-        frame: fixed frame of all poses.
-    """
+def write_snapshot(snapshot: Snapshot, frame: str) -> bytes:
+    """The `behavior_msgs/SceneObjectArray` of a snapshot; `frame` is that of all poses."""
     wire = WireWriter()
-    wire.stamp(stamp)
+    wire.stamp(to_time(snapshot.stamp))
     wire.text(frame)
     wire.numbers("Q", snapshot.revision)
     wire.numbers("I", len(snapshot.objects))

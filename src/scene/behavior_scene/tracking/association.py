@@ -243,7 +243,7 @@ def _log_jumps(distances: Array, gates: Array) -> tuple[Array, Array]:
     squared = (distances / deviation) ** 2
     constant = math.log(JUMP_PROBABILITY) - 1.5 * _LOG_2PI
     nowhere = constant - 3.0 * np.log(deviation)
-    return nowhere - 0.5 * squared, nowhere - 2.0
+    return nowhere - 0.5 * squared, nowhere - 0.5 * 2.0**2  # the edge is two deviations away
 
 
 def _cue_costs(there: Expectations, seen: Measurements, pairs: _Pairs) -> Array:

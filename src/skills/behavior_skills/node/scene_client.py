@@ -9,8 +9,6 @@ TF, which arrives apart from it.
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +23,7 @@ from behavior_ros import QOS_LATCHED, seconds
 from behavior_ros.node.at_work import at_work
 from behavior_ros.node.silence import Silence
 from behavior_ros.topics.background import create_background_subscription
+from behavior_ros.topics.unread import MOST_UNREAD, Unread
 from behavior_skills.interfaces import (
     Array,
     FailureCode,
@@ -42,8 +41,6 @@ TIMEOUT = 2.0
 """[s] of the node's clock for an answer of the scene, and for a snapshot that shows it ..."""
 TIMEOUT_WALL = 2.0
 """[s] ... and of wall time: a simulation faster than real time gives the scene no less."""
-UNREAD = 10
-"""Snapshots that may lie until somebody looks: several at a time take a fraction of the time."""
 FramePose = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s], 0: newest; raises `SkillFailure` UNKNOWN_FRAME."""
 
@@ -57,7 +54,7 @@ class _Views:
     frames: Mapping[str, Array]
 
 
-@lru_cache(maxsize=2 * UNREAD)  # the groups of a robot, each a node, hear the same
+@lru_cache(maxsize=2 * MOST_UNREAD)  # the groups of a robot, each a node, hear the same
 def _snapshot(data: bytes) -> SceneObjectArray:
     """The snapshot of a message; it is shared, so do not change it."""
     return deserialize_message(data, SceneObjectArray)
@@ -80,9 +77,8 @@ class SceneTopic:
             on_news: called, in any thread, when the scene says something that may be waited for.
         """
         self._node, self._base_T_frame, self.on_news = node, base_T_frame, on_news
-        self._unread: deque[bytes] = deque()
-        self._reading = threading.Lock()
-        self._newest: SceneObjectArray | None = None
+        self._unread = Unread(self._take)
+        self._message: SceneObjectArray | None = None
         self._views: _Views | None = None
         self._silence = Silence(
             lambda: seconds(node.get_clock().now()), SILENCE, wall_limit=SILENCE_WALL
@@ -96,23 +92,18 @@ class SceneTopic:
         )
 
     def _on_message(self, data: bytes) -> None:
-        self._unread.append(data)
+        self._unread.hear(data)
         self._silence.end()
-        if len(self._unread) >= UNREAD:
-            self._read()
         self.on_news()
 
-    def _read(self) -> SceneObjectArray | None:
-        """The newest snapshot, all that came before it having been read; any thread may ask."""
-        if self._unread:
-            with self._reading:
-                while self._unread:
-                    try:
-                        message = self._newest = _snapshot(self._unread[0])
-                        self._names.update(obj.name for obj in message.objects)
-                    finally:  # not before: meanwhile others wait for it
-                        self._unread.popleft()
-        return self._newest
+    def _take(self, data: bytes) -> None:
+        message = self._message = _snapshot(data)
+        self._names.update(obj.name for obj in message.objects)
+
+    def _newest(self) -> SceneObjectArray | None:
+        """The newest snapshot, all that came before it having been read."""
+        self._unread.read()
+        return self._message
 
     def objects(self) -> Mapping[str, ObjectView]:
         """Things of the newest snapshot; raises `SkillFailure` SERVER_LOST."""
@@ -124,11 +115,11 @@ class SceneTopic:
 
     def was_object(self, name: str) -> bool:
         """Tell whether any snapshot so far had an object of this name."""
-        self._read()
+        self._unread.read()
         return name in self._names
 
     def _look(self) -> _Views:
-        message = self._read()
+        message = self._newest()
         if message is None or self._silence.too_long:
             raise SkillFailure(
                 FailureCode.SERVER_LOST,
@@ -162,7 +153,7 @@ class SceneTopic:
 
     def revision(self) -> int:
         """Revision of the newest snapshot."""
-        message = self._read()
+        message = self._newest()
         return 0 if message is None else int(message.revision)
 
 
