@@ -87,6 +87,43 @@ def test_a_subscription_that_is_destroyed_is_gone(executor, node, publisher):
         assert len(readers()) == left
 
 
+def test_nothing_is_lost_when_another_subscription_comes_meanwhile(executor, node, publisher):
+    heard, entered, go_on = [], threading.Event(), threading.Event()
+
+    def hear(data):
+        heard.append(deserialize_message(data, Int32).data)
+        entered.set()
+        go_on.wait(60.0)
+
+    subscribe(node, hear)
+    executor.spin_once(timeout_sec=0.0)
+    until(publisher.get_subscription_count)
+    for number in range(3):
+        publisher.publish(Int32(data=number))
+    assert entered.wait(60.0)
+    create_background_subscription(node, Int32, "others", lambda data: None, 10)
+    (reader,) = readers()
+    spinning = threading.Thread(target=executor.spin_once, args=(0.0,))
+    spinning.start()
+    until(lambda: executor._background._closing)
+    go_on.set()
+    spinning.join(60.0)
+    assert not reader.is_alive()
+    until(lambda: heard == [0, 1, 2])
+
+
+def test_one_that_is_made_while_the_executor_spins_is_taken_over(executor, node, monkeypatch):
+    wake = executor.wake
+
+    def wake_and_spin():  # as a thread does that spins at once
+        wake()
+        executor.spin_once(timeout_sec=0.0)
+
+    monkeypatch.setattr(executor, "wake", wake_and_spin)
+    subscribe(node, lambda data: None)
+    assert readers()
+
+
 def test_what_a_callback_raises_is_raised_where_the_executor_spins(executor, node, publisher):
     def fail(data):
         raise KeyError("broken")

@@ -49,6 +49,8 @@ def create_background_subscription(
     """
     subscription = node.create_subscription(message_type, topic, callback, qos, raw=True)
     _marked[subscription] = min(subscription.qos_profile.depth or _MOST, _MOST)
+    if node.executor is not None:
+        node.executor.wake()  # another thread may have spun before the mark was there
     return subscription
 
 
@@ -120,7 +122,9 @@ class BackgroundReader:
     def _receive(self, subscription: Subscription) -> None:
         """Hand on all that waits: what a busy process has kept waiting must not wait longer."""
         for _ in range(_marked[subscription]):
+            if self._closing:
+                return  # what has not been taken is there for the next reader
             taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-            if taken is None or self._closing:
+            if taken is None:
                 return
             subscription.callback(taken[0])
