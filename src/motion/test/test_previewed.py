@@ -20,11 +20,14 @@ from behavior_motion import (
 )
 from behavior_motion.planning.embedded import EmbeddedPlanner
 from behavior_motion.planning.motion_rows import motion_of_row, motion_row
+from behavior_motion.planning.planner import PlanRequest, RequestKind
 from behavior_motion.planning.previewed import (
     PlannedMotion,
     PreviewedMotions,
+    PreviewTolerances,
     bent,
 )
+from behavior_motion.trajectories.timing import time_straight
 
 OPTIONS = PlanOptions(seed=4, max_velocity_scaling_factor=0.8)
 OTHER_DICE = PlanOptions(seed=77, max_velocity_scaling_factor=0.8, allowed_planning_time=3.0)
@@ -124,6 +127,18 @@ def test_small_differences_bend_it_within_all_limits(rehearsal: Rehearsal) -> No
     assert speeds.max() <= 0.1 + 1e-6
 
 
+def test_a_gentle_joint_is_not_slowed_down_by_the_way_through_json() -> None:
+    """The torso of TIAGo Pro: its knots, rounded to 0.1 um, asked for twice the time."""
+    gentle = JointLimits(("lift",), np.array([0.028]), np.array([0.1]), np.array([1.0]))
+    lift = time_straight(np.array([0.1]), np.array([0.05]), gentle)
+    assert lift.duration > 1.0
+    request = PlanRequest(RequestKind.JOINTS, (np.array([0.05]),), "lift_link", OPTIONS)
+    row = json.dumps(motion_row(PlannedMotion(request=request, trajectory=lift)))
+    again = motion_of_row(json.loads(row)).trajectory
+    assert gentle.slowdown(again) == gentle.slowdown(lift)
+    assert gentle.slowdown(lift) == pytest.approx(1.0, abs=1e-3)
+
+
 @pytest.mark.slow
 def test_what_differs_is_told_and_the_motion_planned_anew(rehearsal: Rehearsal) -> None:
     planner = rehearsal.planner
@@ -168,6 +183,34 @@ def test_what_differs_is_told_and_the_motion_planned_anew(rehearsal: Rehearsal) 
     below[1] = 1.7
     assert told_of(planner.plan_to_joints(start, below, options=OPTIONS)) == []
     assert told_of(around_the_wall(planner)) == [(True, "")]
+
+
+def test_what_stands_around_may_be_elsewhere_for_a_robot_that_drives(rehearsal: Rehearsal) -> None:
+    planner = rehearsal.planner
+    first = around_the_wall(planner)
+    rehearsal.approve()
+    assert planner.previewed is not None
+    planner.previewed.tolerances = PreviewTolerances(around=0.1)
+    planner.scene.move_object("red_block", at(0.523, 0.3, CUBE / 2))
+    again = around_the_wall(planner, OTHER_DICE)
+    assert rehearsal.told == [(True, "")]
+    assert first.trajectory is not None
+    assert again.trajectory is not None
+    assert again.trajectory.positions == pytest.approx(first.trajectory.positions, abs=1e-9)
+
+
+def test_of_motions_that_go_the_same_way_the_one_among_these_things_is_done(
+    rehearsal: Rehearsal,
+) -> None:
+    planner = rehearsal.planner
+    around_the_wall(planner)
+    planner.scene.move_object("red_block", at(0.6, 0.4, CUBE / 2))
+    around_the_wall(planner)
+    rehearsal.approve()
+    for place in (at(0.6, 0.4, CUBE / 2), at(0.5, 0.3, CUBE / 2)):
+        planner.scene.move_object("red_block", place)
+        around_the_wall(planner)
+    assert rehearsal.told == [(True, "")] * 2
 
 
 def test_what_is_in_its_way_now_is_found_by_the_check(rehearsal: Rehearsal) -> None:

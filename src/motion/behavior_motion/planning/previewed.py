@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -31,7 +32,10 @@ class PreviewTolerances:
     """Up to where what is asked now counts as what was previewed."""
 
     distance: float = 0.01
-    """Between places of an object or of a goal [m]."""
+    """Between places of a goal, or of an object in the hand [m]."""
+    around: float = 0.01
+    """Between places of what stands around, as seen from the arm [m]: the check finds what is in
+    the way."""
     angle: float = 0.2
     """Between orientations of an object or of a goal [rad]."""
     joint: float = 0.05
@@ -138,15 +142,19 @@ class PreviewedMotions:
         ]
         if not alike:
             raise NotPreviewed("such a motion was not previewed")
-        nearest = min(alike, key=lambda motion: _apart(motion, start, request))
-        differences = (
-            *_moved(nearest.objects, _objects_of(scene), "is", self.tolerances),
-            *_moved(nearest.held, _held_of(scene), "is held", self.tolerances),
-            *self._ends(nearest, start, request),
-        )
-        if differences:
-            raise NotPreviewed(differences[0])
-        return nearest
+        limit, around = self.tolerances, replace(self.tolerances, distance=self.tolerances.around)
+        alike.sort(key=lambda motion: _apart(motion, start, request))
+        reasons = []
+        for motion in alike:  # of two that go the same way the one among these things
+            differences = chain(
+                _moved(motion.objects, _objects_of(scene), "is", around),
+                _moved(motion.held, _held_of(scene), "is held", limit),
+                self._ends(motion, start, request),
+            )
+            if (reason := next(differences, None)) is None:
+                return motion
+            reasons.append(reason)
+        raise NotPreviewed(reasons[0])
 
     def _same_wish(self, was: PlanRequest, now: PlanRequest) -> bool:
         """Whether it was asked for in the same way, wherever from and to."""

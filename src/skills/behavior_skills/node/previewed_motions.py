@@ -19,12 +19,19 @@ from std_msgs.msg import String
 from behavior_motion import MotionPlanner
 from behavior_motion.planning.embedded import EmbeddedPlanner
 from behavior_motion.planning.motion_rows import motion_of_row, motion_row
-from behavior_motion.planning.previewed import PlannedMotion, PreviewedMotions
+from behavior_motion.planning.previewed import (
+    PlannedMotion,
+    PreviewedMotions,
+    PreviewTolerances,
+)
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 
 PLANNED, PREVIEWED, CHOICES = "motion/planned", "motion/previewed", "motion/choices"
 LONGEST = 32 * 2**20
-"""Characters of a list of motions; a motion of 2 s has about 50 000."""
+"""Characters of a list of motions; a motion of 2 s has about 90 000."""
+STOPS_WITHIN = 0.1
+"""[m] A robot that drives stops some centimetres from where it did, or drives on while its arm
+plans: seen from the arm, all that stands around has moved by that."""
 
 
 class MotionExchange:
@@ -43,6 +50,8 @@ class MotionExchange:
         self._choices = node.create_publisher(String, CHOICES, QOS_EVENT_LOG)
         node.create_subscription(String, PREVIEWED, self._take, QOS_LATCHED)
         planner.on_planned = self._keep
+        drives = planner.robot.config.base is not None
+        self._tolerances = PreviewTolerances(around=STOPS_WITHIN) if drives else None
 
     def _keep(self, motion: PlannedMotion) -> None:
         if self._planned.get_subscription_count():
@@ -67,7 +76,7 @@ class MotionExchange:
             text = ""
         # Whoever plans first reads them: that takes longer than a callback may.
         self._planner.previewed = (
-            PreviewedMotions(self._motions(text), self._tell)
+            PreviewedMotions(self._motions(text), self._tell, self._tolerances)
             if text.strip() not in ("", "[]")
             else None
         )
