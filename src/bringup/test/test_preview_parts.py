@@ -37,9 +37,11 @@ from behavior_bringup.stacks.state import StackState, acquire_lock
 from behavior_bringup.stacks.supervisor import Plan
 from behavior_sim.recordings.motion_summary import Clearance, MotionSummary, Touch
 from behavior_sim.worlds.config import load_world
+from behavior_sim.worlds.door import bolt_name, drawn_by, lever_name, panel_name
 from behavior_sim.worlds.layouts import pose_of
 from behavior_sim.worlds.resources import find_world
 from behavior_sim.worlds.world import World
+from behavior_sim.worlds.world_state import WorldState
 
 JOINTS = {"panda_joint1": 0.1, "panda_joint2": -0.5, "panda_finger_joint1": 0.02}
 
@@ -195,6 +197,34 @@ def test_the_angle_of_a_door_follows_from_where_its_leaf_is_seen(angle: float) -
     copied = copied_world(live(leaf), config)
     assert copied.state.joints["door_panel"] == pytest.approx(angle, abs=1e-6)
     assert copied.notes == []
+
+
+@pytest.mark.parametrize(
+    ("world", "bar"), [("door", "door_lever"), ("two_doors", "first_door_lever")]
+)
+def test_a_pressed_lever_is_pressed_in_the_copy_and_its_bolt_drawn(world: str, bar: str) -> None:
+    config = load_world(find_world(world))
+    door = bar.removesuffix("_lever")
+    real = World(config)
+    for name, angle in ((lever_name(door), 0.6), (panel_name(door), 0.3)):
+        real.data.qpos[real.model.joint(name).qposadr[0]] = angle
+    mujoco.mj_forward(real.model, real.data)
+    seen = BelievedObject(name=bar, class_id=bar, pose=real.visible_pose(bar))
+    joints = copied_world(live(seen), config).state.joints
+    assert joints[lever_name(door)] == pytest.approx(0.6, abs=1e-6)
+    copy = World(config)
+    # The limit of the tendon between them is kept from the beginning: nothing is flung.
+    assert joints[bolt_name(door)] + drawn_by(config.doors[door]) * 0.6 == pytest.approx(0.0)
+    assert {name for name in joints if name not in JOINTS} == {lever_name(door), bolt_name(door)}
+    copy.restore(WorldState(joints={n: joints[n] for n in (lever_name(door), bolt_name(door))}))
+
+
+def test_a_lever_at_rest_that_is_seen_two_millimetres_low_is_at_rest() -> None:
+    config = load_world(find_world("door"))
+    pose = World(config).visible_pose("door_lever")
+    pose[2, 3] -= 0.002
+    seen = BelievedObject(name="door_lever", class_id="door_lever", pose=pose)
+    assert "door_lever" not in copied_world(live(seen), config).state.joints
 
 
 def test_counterparts_are_near_and_of_the_class_and_bear_the_name_if_they_can() -> None:

@@ -10,9 +10,20 @@ import numpy as np
 from behavior_bringup.preview.live_state import BelievedObject, LiveState
 from behavior_sim.navigation.state import NavigationState
 from behavior_sim.worlds.config import DoorConfig, WorldConfig
-from behavior_sim.worlds.door import panel_centre, panel_name
+from behavior_sim.worlds.door import (
+    BOLT_TRAVEL,
+    bars,
+    bolt_name,
+    drawn_by,
+    lever_name,
+    panel_centre,
+    panel_name,
+)
 from behavior_sim.worlds.visible_objects import visible_objects
 from behavior_sim.worlds.world_state import WorldState
+
+_PRESSED = 0.1
+"""[rad] A lever that is seen less far down is at rest: detectors see it some millimetres off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +68,7 @@ def copied_world(live: LiveState, config: WorldConfig) -> CopiedWorld:
     joints = {name: live.joints[name] for name in robot.joints if name in live.joints}
     return CopiedWorld(
         state=WorldState(
-            joints={**joints, **_hinges(live, config)},
+            joints={**joints, **_hinges(live, config), **_levers(live, config)},
             objects={names[name]: live.objects[name].pose for name in names},
             held=names[held[0]] if held else "",
         ),
@@ -85,6 +96,22 @@ def _hinges(live: LiveState, config: WorldConfig) -> dict[str, float]:
         if leaf is not None and leaf.sight != "lost":
             angles[panel_name(name)] = _angle(door, leaf)
     return angles
+
+
+def _levers(live: LiveState, config: WorldConfig) -> dict[str, float]:
+    """Angles of the levers that the scene sees pressed, and how far they have drawn their bolts."""
+    places = {}
+    for name, door in config.doors.items():
+        for bar, middle in bars(name, door).items():
+            lever = live.objects.get(bar)
+            if lever is None or lever.sight == "lost":
+                continue
+            below = door.position[2] + door.lever_height - lever.pose[2, 3]
+            angle = float(np.arcsin(np.clip(below / abs(middle[0]), 0.0, 1.0)))
+            if angle > _PRESSED:
+                places[lever_name(name)] = angle = min(angle, door.lever_range)
+                places[bolt_name(name)] = -min(drawn_by(door) * angle, BOLT_TRAVEL)
+    return places
 
 
 def _angle(door: DoorConfig, leaf: BelievedObject) -> float:

@@ -20,6 +20,8 @@ BOLT_PLAY = 0.0005
 """[m] between bolt and strike in the direction in which the leaf opens."""
 EDGE_GAP = 0.004
 """[m] between the leaf's edge and its frame."""
+BOLT_TRAVEL = 1.5 * (BOLT_THROW + EDGE_GAP)
+"""[m] by which the bolt can be drawn at most."""
 BOLT_HALF = 0.009
 """[m] half the bolt's extent across the leaf."""
 BOLT_SPRING, BOLT_PRELOAD = 150.0, 2.0
@@ -55,6 +57,11 @@ def knuckle_name(door: str) -> str:
     return f"{door}_hinge"
 
 
+def bolt_name(door: str) -> str:
+    """Body and joint of the bolt; the joint is 0 where it is out, and falls as it is drawn."""
+    return f"{door}_bolt"
+
+
 def latch_name(door: str) -> str:
     """Tendon by which the lever draws the bolt."""
     return f"{door}_latch"
@@ -68,6 +75,11 @@ def bars(name: str, config: DoorConfig) -> dict[str, tuple[float, float, float]]
     if config.other_lever:
         found[other_lever_name(name)] = (-reach, -off, 0.0)
     return found
+
+
+def drawn_by(config: DoorConfig) -> float:
+    """How far the lever draws the bolt [m/rad]."""
+    return BOLT_THROW / config.latch_angle
 
 
 def knuckle(config: DoorConfig) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -193,13 +205,13 @@ def _add_lever(panel: Any, name: str, config: DoorConfig, contact: Any) -> None:
 
 def _add_bolt(spec: Any, panel: Any, name: str, config: DoorConfig) -> None:
     """The bolt's section is a right-angled wedge; its upright face meets the strike."""
-    bolt = panel.add_body(name=f"{name}_bolt", pos=[config.width, 0.0, config.lever_height])
+    bolt = panel.add_body(name=bolt_name(name), pos=[config.width, 0.0, config.lever_height])
     bolt.add_joint(
-        name=f"{name}_bolt",
+        name=bolt_name(name),
         type=mujoco.mjtJoint.mjJNT_SLIDE,
         axis=[1, 0, 0],
         limited=mujoco.mjtLimited.mjLIMITED_TRUE,
-        range=[-1.5 * (BOLT_THROW + EDGE_GAP), 0.0],
+        range=[-BOLT_TRAVEL, 0.0],
         solref_limit=_SOLREF,
         stiffness=BOLT_SPRING,
         springref=BOLT_PRELOAD / BOLT_SPRING,
@@ -209,9 +221,9 @@ def _add_bolt(spec: Any, panel: Any, name: str, config: DoorConfig) -> None:
     tip, root, h = BOLT_THROW + EDGE_GAP, -0.03, BOLT_HALF
     section = [(root, -h), (0.0, -h), (tip - 0.002, h), (tip, h), (root, h)]
     vertices = [(x, config.opens * y, z) for x, y in section for z in (-0.012, 0.012)]
-    mesh = spec.add_mesh(name=f"{name}_bolt", uservert=np.array(vertices).ravel())
+    mesh = spec.add_mesh(name=bolt_name(name), uservert=np.array(vertices).ravel())
     geom = bolt.add_geom(
-        name=f"{name}_bolt",
+        name=bolt_name(name),
         type=mujoco.mjtGeom.mjGEOM_MESH,
         meshname=mesh.name,
         mass=0.05,
@@ -221,8 +233,8 @@ def _add_bolt(spec: Any, panel: Any, name: str, config: DoorConfig) -> None:
     _latch_contact(geom)
     # bolt + ratio * lever <= 0: the lever draws the bolt; the bolt may go in by itself.
     tendon = spec.add_tendon(name=latch_name(name))
-    tendon.wrap_joint(f"{name}_bolt", 1.0)
-    tendon.wrap_joint(lever_name(name), BOLT_THROW / config.latch_angle)
+    tendon.wrap_joint(bolt_name(name), 1.0)
+    tendon.wrap_joint(lever_name(name), drawn_by(config))
     tendon.limited = mujoco.mjtLimited.mjLIMITED_TRUE
     tendon.range = [-1.0, 0.0]
     tendon.solref_limit = _SOLREF
