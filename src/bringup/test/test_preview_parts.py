@@ -8,12 +8,14 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+from behavior_msgs.action import ManageScene
 from behavior_msgs.msg import SceneObject, SceneObjectArray
 from std_msgs.msg import String
 from visualization_msgs.msg import Marker
@@ -28,7 +30,7 @@ from behavior_bringup.preview.live_state import BelievedObject, LiveState, Sight
 from behavior_bringup.preview.motions import Choices, PlannedMotions
 from behavior_bringup.preview.rehearsal import Stopwatch
 from behavior_bringup.preview.report import Preview
-from behavior_bringup.preview.setting import counterparts
+from behavior_bringup.preview.setting import ObjectsSetter, counterparts
 from behavior_bringup.preview.start_state import copied_world
 from behavior_bringup.stacks.description import load_stack, stack_file
 from behavior_bringup.stacks.environment import choose_domain
@@ -240,6 +242,52 @@ def test_counterparts_are_near_and_of_the_class_and_bear_the_name_if_they_can() 
         "c": believed("c", 2.0, class_id="ball"),
     }
     assert counterparts(wanted, seen) == {"a": "a", "b": "y"}
+
+
+class CopyOfTwoBalls:
+    """A client whose scene sees two balls, and calls each what the other is called."""
+
+    def __init__(self, refusal: str = "") -> None:
+        self.refusal = refusal
+        self.objects = {
+            "red_ball_1": believed("red_ball_1", 0.0, class_id="red_ball"),
+            "red_ball_0": believed("red_ball_0", 0.3, class_id="red_ball"),
+        }
+
+    def reset(self, **_: object) -> None:
+        pass
+
+    def wait_simulated(self, seen: Callable[[], bool], **_: object) -> bool:
+        return seen()
+
+    def run_action(
+        self, kind: object, name: str, goal: ManageScene.Goal, **_: object
+    ) -> ManageScene.Result:
+        if goal.operation == ManageScene.Goal.RENAME:
+            if self.refusal:
+                return ManageScene.Result(code=701, message=self.refusal)
+            new = json.loads(goal.definition)
+            kept = [self.objects.pop(name) for name in goal.names]
+            self.objects.update(zip(new, kept, strict=True))
+        return ManageScene.Result()
+
+
+def test_things_are_called_in_the_copy_what_they_are_called_there() -> None:
+    seen = live(
+        believed("red_ball_0", 0.0, class_id="red_ball"),
+        believed("red_ball_1", 0.3, class_id="red_ball"),
+    )
+    world = copied_world(seen, load_world(find_world("sorting")))
+    copy = CopyOfTwoBalls()
+    assert ObjectsSetter(copy, copy).set(seen, world, "state.json") == []  # type: ignore[arg-type]
+    for name, item in seen.objects.items():
+        assert copy.objects[name].pose == pytest.approx(item.pose)
+    stubborn = CopyOfTwoBalls("no")
+    notes = ObjectsSetter(stubborn, stubborn).set(seen, world, "")  # type: ignore[arg-type]
+    assert notes == [
+        "red_ball_0 is called red_ball_1 in the copy: no",
+        "red_ball_1 is called red_ball_0 in the copy: no",
+    ]
 
 
 def test_the_scene_is_read_as_it_tells_itself() -> None:

@@ -248,6 +248,8 @@ def test_changes_become_goals(tmp_path: Path) -> None:
     assert preview.nominal_pose.pose.position.z == 3.0
     attach = goal_from(parsed("attach cup hand"))
     assert (list(attach.names), attach.link) == (["cup"], "hand")
+    renamed = goal_from(parsed("rename cup_3 mine"))
+    assert (list(renamed.names), renamed.definition) == (["cup_3"], '["mine"]')
     assert goal_from(parsed("restore before")).definition == "before"
     assert list(goal_from(parsed("freeze")).names) == []
     assert goal_from(parsed("clear")).operation == ManageScene.Goal.CLEAR

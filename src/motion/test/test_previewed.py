@@ -17,6 +17,7 @@ from behavior_motion import (
     OrientationConstraint,
     Plan,
     PlanOptions,
+    Sphere,
 )
 from behavior_motion.planning.embedded import EmbeddedPlanner
 from behavior_motion.planning.motion_rows import motion_of_row, motion_row
@@ -197,6 +198,16 @@ def test_what_stands_around_may_be_elsewhere_for_a_robot_that_drives(rehearsal: 
     assert first.trajectory is not None
     assert again.trajectory is not None
     assert again.trajectory.positions == pytest.approx(first.trajectory.positions, abs=1e-9)
+
+
+def test_a_ball_is_turned_no_way(rehearsal: Rehearsal) -> None:
+    planner = rehearsal.planner
+    planner.scene.add_object("ball", Sphere(0.02), at(0.4, 0.4, 0.02))
+    around_the_wall(planner)
+    rehearsal.approve()
+    planner.scene.move_object("ball", at(0.4, 0.4, 0.02) @ down(0, 0, 0, 0.6))
+    around_the_wall(planner)
+    assert rehearsal.told == [(True, "")]
 
 
 def test_of_motions_that_go_the_same_way_the_one_among_these_things_is_done(

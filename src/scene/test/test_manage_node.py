@@ -95,6 +95,9 @@ def test_setup_times_out_with_the_reason(rig):
         (Goal.SETUP, {"names": ["red_block"], "timeout": float("nan")}, "timeout nan s"),
         (Goal.DELETE, {}, "names is empty"),
         (Goal.ATTACH, {}, "names is empty"),
+        (Goal.RENAME, {"definition": "cup"}, "write a list of names"),
+        (Goal.RENAME, {"names": ["a"], "definition": "[/b]"}, "cannot be the name of a frame"),
+        (Goal.RENAME, {"names": ["a", "a"], "definition": "[b, c]"}, "2 new names for 1 objects"),
         (Goal.CONFIGURE_TRACKER, {"definition": "5"}, "write a mapping from parameters"),
         (Goal.CONFIGURE_TRACKER, {"definition": "{gaet: 5}"}, "unknown parameters ['gaet']"),
         (Goal.CONFIGURE_DETECTOR, {"definition": ""}, "write a mapping from detector nodes"),
@@ -127,6 +130,18 @@ def test_freeze_waits_for_what_is_not_there_yet_and_unfreezes(rig):
     assert result.objects[0].state == SceneObject.FROZEN
     assert rig.manage(Goal.FREEZE).objects[0].state == SceneObject.FROZEN
     assert rig.manage(Goal.UNFREEZE).objects[0].state != SceneObject.FROZEN
+
+
+def test_an_object_is_renamed_and_told_under_its_name(rig):
+    see_until_known(rig)
+    result = rig.manage(Goal.RENAME, names=["blue_block"], definition="[mine]")
+    assert (result.code, result.objects[0].name) == (Result.SUCCESS, "mine")
+    rig.until(lambda: rig.newest.revision >= result.revision)
+    assert rig.object("blue_block") is None
+    rig.see()
+    assert rig.object("mine") is not None
+    unknown = rig.manage(Goal.RENAME, names=["blue_block"], definition="[other]")
+    assert unknown.code == Result.UNKNOWN_OBJECT
 
 
 def test_attach_detach_delete_and_clear(rig):

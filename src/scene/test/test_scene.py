@@ -18,6 +18,7 @@ from behavior_scene import (
     checked_detection,
     library_from_dict,
 )
+from behavior_scene.objects.definitions import DefinitionError, read_definitions
 
 EDGE = 0.0515
 LIBRARY = library_from_dict(
@@ -124,6 +125,52 @@ def test_detached_object_stays_where_it_was_released():
     world.hand[world.time] = (0.2, 0, 0.3)
     released = world.scene.snapshot(world.time).objects["blue"]
     np.testing.assert_allclose(released.world_T_object[:3, 3], (0.2, 0, 0))
+
+
+def test_renamed_objects_may_swap_names_and_follow_what_they_followed():
+    world = World()
+    world.see(blue=(0.5, 0, 0), red=(0.2, 0, 0))
+    world.scene.rename({"blue": "red", "red": "blue"})
+    seen = world.see(blue=(0.51, 0, 0), red=(0.2, 0, 0))
+    assert list(seen) == ["red", "blue"]
+    assert (seen["red"].class_id, seen["blue"].class_id) == ("blue", "red")
+    assert seen["red"].world_T_object[0, 3] > 0.5
+    assert seen["red"].sources == ("blue",)
+
+
+def test_a_renamed_object_is_deleted_under_its_name_and_comes_back_under_its_tracks():
+    world = World()
+    world.see(blue=(0.5, 0, 0))
+    world.scene.rename({"blue": "cup"})
+    assert list(world.see(blue=(0.5, 0, 0))) == ["cup"]
+    world.scene.delete(["cup"])
+    assert world.see(blue=(0.5, 0, 0)) == {}, "its track makes no object of it again"
+    world.scene.clear()
+    assert list(world.see(blue=(0.5, 0, 0))) == ["blue"]
+
+
+def test_a_renamed_object_whose_track_was_forgotten_is_found_again():
+    world = World()
+    world.see(blue=(0.5, 0, 0))
+    world.scene.rename({"blue": "cup"})
+    world.scene.tracker.tracks.clear()
+    found = world.see(0.5, blue=(0.5, 0, 0))
+    assert list(found) == ["cup"]
+    assert found["cup"].state is ObjectState.TRACKED
+
+
+def test_renaming_that_cannot_be_changes_nothing():
+    world = World()
+    before = world.see(blue=(0.5, 0, 0), red=(0.2, 0, 0))
+    definitions = read_definitions("slot: {kind: stack_slot, base: red, height: 0.05}")
+    assert world.scene.establish("slot", definitions["slot"], world.time) == ""
+    with pytest.raises(DefinitionError, match="red: 2 objects would bear this name"):
+        world.scene.rename({"blue": "red"})
+    with pytest.raises(DefinitionError, match="slot: is defined by red: delete it first"):
+        world.scene.rename({"blue": "a", "red": "b"})
+    with pytest.raises(UnknownObjectError, match="cat"):
+        world.scene.rename({"blue": "a", "cat": "b"})
+    assert list(world.scene.snapshot(world.time).objects) == [*before, "slot"]
 
 
 @pytest.mark.slow

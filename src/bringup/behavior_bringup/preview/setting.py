@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 
@@ -105,8 +106,32 @@ class ObjectsSetter(CopySetter):
             for name in wanted
             if name not in found
         ]
-        notes += [f"{a} is called {b} in the copy" for a, b in found.items() if a != b]
+        notes += self._named(found)
         return [*notes, *self._marked(live, found), *self._derived(live)]
+
+    def _named(self, found: dict[str, str]) -> Iterator[str]:
+        """Call everything as it is called there: of like things it is chance who is the first.
+
+        Args:
+            found: name in the copy by name; corrected.
+
+        Returns:
+            What is called otherwise after all.
+        """
+        own = {name: other for name, other in found.items() if name != other}
+        if not own:
+            return
+        goal = ManageScene.Goal(
+            operation=ManageScene.Goal.RENAME,
+            names=list(own.values()),
+            definition=json.dumps(list(own)),
+        )
+        try:
+            self._manage(goal)
+            found.update({name: name for name in own})
+        except BringupError as error:
+            for name, other in own.items():
+                yield f"{name} is called {other} in the copy: {error}"
 
     def _marked(self, live: LiveState, found: Mapping[str, str]) -> Iterator[str]:
         """Attach what is held, freeze what is frozen; tells what does not work."""

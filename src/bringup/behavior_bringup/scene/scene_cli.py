@@ -78,6 +78,7 @@ def _add_changes(commands: Any) -> None:
         ("unfreeze", "*", "let objects follow their detections again; none: all"),
         ("delete", "+", "forget objects; absent ones are no error"),
         ("clear", None, "forget all objects"),
+        ("rename", None, "call an object otherwise"),
         ("attach", None, "let an object move with a link"),
         ("detach", "*", "let objects stay where they are; none: all that are held"),
         ("save", None, "save the scene under a name"),
@@ -92,6 +93,9 @@ def _add_changes(commands: Any) -> None:
         if name == "attach":
             parser.add_argument("names", nargs=1, metavar="NAME", help="object of the scene")
             parser.add_argument("link", help="frame of the link")
+        if name == "rename":
+            parser.add_argument("object", metavar="NAME", help="object of the scene")
+            parser.add_argument("name", metavar="NEW", help="what it is called from now on")
         if name in ("save", "restore"):
             parser.add_argument("memory", metavar="MEMORY", help="name of what is saved")
         if names is not None:

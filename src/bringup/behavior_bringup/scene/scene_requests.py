@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -118,6 +119,8 @@ def goal_from(options: argparse.Namespace) -> ManageScene.Goal:
     )
     if options.operation in ("save", "restore"):
         goal.definition = options.memory
+    if options.operation == "rename":
+        goal.names, goal.definition = [options.object], json.dumps([options.name])
     if options.operation == "setup":
         goal.definition = _definition(options.definition)
         goal.minimum_history = options.history or 0

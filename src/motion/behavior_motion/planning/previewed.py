@@ -17,6 +17,7 @@ import numpy as np
 
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.collision.scene import SceneSnapshot
+from behavior_motion.collision.shapes import Shape, Sphere
 from behavior_motion.kinematics.inverse import InverseKinematics
 from behavior_motion.planning.options import PlanOptions
 from behavior_motion.planning.planner import Plan, PlanRequest, RequestKind
@@ -82,12 +83,21 @@ def planned_motion(query: Query, request: PlanRequest, plan: Plan) -> PlannedMot
 
 def _objects_of(scene: SceneSnapshot) -> dict[str, Matrix]:
     """Poses of what does not move with the robot, by name."""
-    return {name: each.world_T_object for name, each in scene.objects.items()}
+    return {name: _told(each.shape, each.world_T_object) for name, each in scene.objects.items()}
 
 
 def _held_of(scene: SceneSnapshot) -> dict[str, Matrix]:
     """Poses, in their links, of what moves with the robot, by name."""
-    return {name: each.link_T_object for name, each in scene.attached.items()}
+    return {name: _told(each.shape, each.link_T_object) for name, each in scene.attached.items()}
+
+
+def _told(shape: Shape, pose: Matrix) -> Matrix:
+    """What a pose tells of a thing: a ball is turned no way, whatever its detector says."""
+    if not isinstance(shape, Sphere):
+        return pose
+    place = np.eye(4)
+    place[:3, 3] = pose[:3, 3]
+    return place
 
 
 class PreviewedMotions:

@@ -30,7 +30,7 @@ from behavior_scene.node.detector_configuration import (
 )
 from behavior_scene.node.host import SceneHost
 from behavior_scene.node.open_goals import LOOK, OpenGoal, OpenGoals
-from behavior_scene.objects.definitions import DefinitionError
+from behavior_scene.objects.definitions import DefinitionError, names_from
 from behavior_scene.objects.operations import (
     Freeze,
     InOrder,
@@ -120,6 +120,7 @@ class ManageServer:
             Goal.RESTORE: self._restore,
             Goal.ATTACH: self._attach,
             Goal.DETACH: self._detach,
+            Goal.RENAME: self._rename,
         }
         self.goals: OpenGoals[_Open] = OpenGoals(
             host, ManageScene, "scene/manage", work=self._execute, look=self._poll_all
@@ -284,6 +285,16 @@ class ManageServer:
         for name in names:
             self._host.scene.detach(name)
         return _Done(names)
+
+    def _rename(self, goal: Any) -> Operation:
+        old, new = list(goal.names), names_from(goal.definition)
+        if not len(new) == len(old) == len(set(old)):
+            raise RefusalError(
+                Result.INVALID_REQUEST,
+                f"{len(new)} new names for {len(set(old))} objects: as many are needed",
+            )
+        self._host.scene.rename(dict(zip(old, new, strict=True)))
+        return _Done(new)
 
     def _configure_tracker(self, goal: Any) -> Operation:
         changes = read_yaml(goal.definition, "definition")

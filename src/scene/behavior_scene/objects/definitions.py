@@ -84,6 +84,19 @@ def definitions_from(data: Any, source: str) -> dict[str, Definition]:
     return found
 
 
+def names_from(text: str) -> list[str]:
+    """Names that objects may bear, from a list of YAML; raises `DefinitionError`."""
+    try:
+        data = read_yaml(text, "definition")
+        if not isinstance(data, list):
+            raise DefinitionError(
+                f"definition: write a list of names, such as [cup, saucer], not {shown(data)}"
+            )
+        return [_checked_name(name, "definition") for name in data]
+    except ValueError as error:
+        raise DefinitionError(str(error)) from error
+
+
 def computing_order(definitions: Mapping[str, Definition]) -> list[str]:
     """Names such that every object comes after those it is computed from.
 

@@ -24,7 +24,7 @@ from behavior_scene.clouds.color import Hsv
 from behavior_scene.detections import Array, Defect, Detection, frozen
 from behavior_scene.library import ObjectLibrary
 from behavior_scene.objects.attachment import Attachment, AttachmentRules, LinkPose
-from behavior_scene.objects.definitions import Definition, computing_order
+from behavior_scene.objects.definitions import Definition, DefinitionError, computing_order
 from behavior_scene.objects.derivation import Derivation
 from behavior_scene.objects.holding import Holding
 from behavior_scene.objects.records import ObjectRecord
@@ -337,8 +337,39 @@ class Scene:
             record = self._records.get(name)
             if record is not None:
                 if record.track is not None and record.definition is None:
-                    self._dismissed.add(name)
+                    self._dismissed.add(record.track.name)
                 self._remove(name)
+        self._revision += 1
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Call objects otherwise, all at once; what they follow, where and how they are stays.
+
+        Args:
+            names: new name by the present one.
+
+        Raises:
+            UnknownObjectError: one of the present names is unknown.
+            DefinitionError: two would bear one name, or others are defined by one of the present
+                names. Nothing was changed in either case.
+        """
+        records = {name: self._record(name) for name in names}
+        order = [names.get(name, name) for name in self._records]
+        for name, count in Counter(order).items():
+            if count > 1:
+                raise DefinitionError(f"{name}: {count} objects would bear this name")
+        for name, definition in self.definitions.items():
+            for source in definition.sources():
+                if source in names:
+                    raise DefinitionError(f"{name}: is defined by {source}: delete it first")
+        kept = dict(zip(order, self._records.values(), strict=True))
+        self._departed |= self._records.keys() - kept.keys()
+        self._departed -= kept.keys()
+        self._dismissed -= set(names.values())
+        for name, record in records.items():
+            record.name = names[name]
+        self._records.clear()  # others look at this very dict
+        self._records.update(kept)
+        self._sort()
         self._revision += 1
 
     def clear(self) -> None:

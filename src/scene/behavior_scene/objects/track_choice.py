@@ -96,7 +96,8 @@ class TrackChoice:
         if isinstance(record.definition, DetectedObject):
             found = self.choose(record.definition, record.name, now, 1)
             return found if isinstance(found, Track) else None
-        track = self._tracker.tracks.get(record.name)
+        name = record.sources[0] if record.sources else record.name  # it may have been renamed
+        track = self._tracker.tracks.get(name)
         return None if track is None or track.name in self.followed() else track
 
     def _looks(self, track: Track, measured: bool) -> tuple[Hsv | None, int]:
