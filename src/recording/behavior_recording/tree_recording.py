@@ -69,9 +69,13 @@ class TreeRecording(Closing):
 
     def tick(self) -> NodeStatus:
         """Tick the tree once and record what it does."""
-        self._records.before_tick()
-        begin = time.monotonic()
-        status = self.tree.tick_exactly_once()
+        self.tree.runtime.hold_time()
+        try:
+            self._records.before_tick()
+            begin = time.monotonic()
+            status = self.tree.tick_exactly_once()
+        finally:
+            self.tree.runtime.release_time()
         self.tree.drain_changes()
         self._records.after_tick(status, time.monotonic() - begin)
         self._ticks += 1

@@ -106,3 +106,33 @@ def test_a_shipped_tree_decides_the_same_on_its_record(file: Path, tmp_path: Pat
     history.close()
     assert done.parting is None, done.parting
     assert not done.unanswered, done.unanswered[0]
+
+
+def test_a_clock_that_goes_on_within_a_tick_changes_no_decision(tmp_path: Path) -> None:
+    """As a simulation's does, which another thread sets: the sleep began 0.02 s after its tick."""
+    clock = Clock()
+    factory = BehaviorTreeFactory(clock)
+
+    def think(node: object) -> NodeStatus:
+        clock.now += 0.02
+        return NodeStatus.SUCCESS
+
+    factory.register_simple_action("Think", think)
+    tree = factory.create_tree_from_text(
+        "<root BTCPP_format='4'><BehaviorTree ID='main'><Repeat num_cycles='3'>"
+        "<Sequence><Think/><Sleep msec='100'/></Sequence></Repeat></BehaviorTree></root>"
+    )
+    path = tmp_path / "run.mcap"
+    ended = False
+    with TreeRecording(path, tree, tree_id="main", now=clock.nanoseconds) as run:
+        begun = clock.now
+        for number in range(TICKS):
+            clock.now = begun + 0.05 * number
+            ended = ended or run.tick().completed
+            if ended:
+                break
+    assert ended
+    history = open_history(path)
+    done = rerun(rerun_input(history, history.runs[0]))
+    history.close()
+    assert done.parting is None, done.parting

@@ -135,11 +135,13 @@ class TreeRun:
             NodeExecutionError: a node raised an error; it names the node.
         """
         self.ticks += 1
-        if self.records is not None:
-            self.records.before_tick()
+        self.tree.runtime.hold_time()
         try:
+            if self.records is not None:
+                self.records.before_tick()
             self.status = self.tree.tick_exactly_once()
         finally:
+            self.tree.runtime.release_time()
             last, self._last = self._last, self._read_record()
             if self._changes is not None and not _repeats(self._last, last):
                 self._changes = None

@@ -72,6 +72,7 @@ class TreeRuntime:
 
     __slots__ = (
         "_event",
+        "_flowing",
         "_timers",
         "_wall_clock",
         "at_work",
@@ -127,6 +128,7 @@ class TreeRuntime:
         """True in a tick, for whoever holds the lock."""
         self.on_wake_up: Callable[[], None] | None = None
         """Called by `emit_wake_up`, in its thread: for whoever ticks the tree without `wait`."""
+        self._flowing = clock
         self._event = threading.Event()
         self._timers: set[Timer] = set()
         self._wall_clock = clock is time.monotonic
@@ -146,6 +148,20 @@ class TreeRuntime:
             yield
         finally:
             self.tick_lock.release()
+
+    def hold_time(self) -> None:
+        """Let the clock show this one time until `release_time`: for a tick that is recorded.
+
+        A clock that goes on within a tick, as a simulation's does in another thread, would have a
+        node's timer begin later than the record says of its tick, and a re-run decide otherwise.
+        """
+        self._flowing = self.clock
+        now = self.clock()
+        self.clock = lambda: now
+
+    def release_time(self) -> None:
+        """Let the clock go on."""
+        self.clock = self._flowing
 
     def emit_wake_up(self) -> None:
         """Ask for another tick soon; may be called from any thread."""
