@@ -9,13 +9,19 @@ import pytest
 
 String = pytest.importorskip("std_msgs.msg").String
 
+from fakes import ROBOT_FILE  # noqa: E402
+
+from behavior_motion import create_planner, load_robot  # noqa: E402
 from behavior_skills.node.previewed_motions import (  # noqa: E402
     CHOICES,
     LONGEST,
     PLANNED,
     PREVIEWED,
+    STOPS_WITHIN,
     MotionExchange,
 )
+
+TIAGO = ROBOT_FILE.parent / "tiago_pro.yaml"
 
 
 class FakeNode:
@@ -105,3 +111,14 @@ def test_a_planner_of_another_kind_takes_no_part():
     node = FakeNode()
     MotionExchange(node, object())
     assert node.heard == {}
+
+
+def test_around_a_robot_that_drives_all_may_be_some_centimetres_elsewhere(exchange):
+    exchange.give("[{}]")
+    assert exchange.planner.previewed.tolerances.around == pytest.approx(0.01)
+    node = FakeNode()
+    drives = create_planner(load_robot(TIAGO, group="head"), "embedded")
+    MotionExchange(node, drives)
+    node.heard[PREVIEWED]("[{}]")
+    assert drives.previewed.tolerances.around == STOPS_WITHIN
+    assert drives.previewed.tolerances.distance == pytest.approx(0.01)

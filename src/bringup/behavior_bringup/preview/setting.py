@@ -109,7 +109,7 @@ class ObjectsSetter(CopySetter):
         notes += self._named(found)
         return [*notes, *self._marked(live, found), *self._derived(live)]
 
-    def _named(self, found: dict[str, str]) -> Iterator[str]:
+    def _named(self, found: dict[str, str]) -> list[str]:
         """Call everything as it is called there: of like things it is chance who is the first.
 
         Args:
@@ -119,19 +119,18 @@ class ObjectsSetter(CopySetter):
             What is called otherwise after all.
         """
         own = {name: other for name, other in found.items() if name != other}
-        if not own:
-            return
-        goal = ManageScene.Goal(
-            operation=ManageScene.Goal.RENAME,
-            names=list(own.values()),
-            definition=json.dumps(list(own)),
-        )
-        try:
-            self._manage(goal)
+        if own:
+            goal = ManageScene.Goal(
+                operation=ManageScene.Goal.RENAME,
+                names=list(own.values()),
+                definition=json.dumps(list(own)),
+            )
+            try:
+                self._manage(goal)
+            except BringupError as error:
+                return [f"{name} is called {own[name]} in the copy: {error}" for name in own]
             found.update({name: name for name in own})
-        except BringupError as error:
-            for name, other in own.items():
-                yield f"{name} is called {other} in the copy: {error}"
+        return []
 
     def _marked(self, live: LiveState, found: Mapping[str, str]) -> Iterator[str]:
         """Attach what is held, freeze what is frozen; tells what does not work."""

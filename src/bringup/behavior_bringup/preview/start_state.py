@@ -90,28 +90,33 @@ def _left_out(item: BelievedObject, by_class: dict[str, list[str]]) -> str | Non
 
 def _hinges(live: LiveState, config: WorldConfig) -> dict[str, float]:
     """Angles of the doors whose leaves the scene sees [rad]."""
-    angles = {}
-    for name, door in config.doors.items():
-        leaf = live.objects.get(panel_name(name))
-        if leaf is not None and leaf.sight != "lost":
-            angles[panel_name(name)] = _angle(door, leaf)
-    return angles
+    return {
+        panel_name(name): _angle(door, leaf)
+        for name, door in config.doors.items()
+        if (leaf := _seen(live, panel_name(name))) is not None
+    }
 
 
 def _levers(live: LiveState, config: WorldConfig) -> dict[str, float]:
     """Angles of the levers that the scene sees pressed, and how far they have drawn their bolts."""
     places = {}
     for name, door in config.doors.items():
-        for bar, middle in bars(name, door).items():
-            lever = live.objects.get(bar)
-            if lever is None or lever.sight == "lost":
+        for bar, (reach, _, _) in bars(name, door).items():
+            if (lever := _seen(live, bar)) is None:
                 continue
             below = door.position[2] + door.lever_height - lever.pose[2, 3]
-            angle = float(np.arcsin(np.clip(below / abs(middle[0]), 0.0, 1.0)))
+            angle = float(np.arcsin(np.clip(below / abs(reach), 0.0, 1.0)))
             if angle > _PRESSED:
-                places[lever_name(name)] = angle = min(angle, door.lever_range)
+                angle = min(angle, door.lever_range)
+                places[lever_name(name)] = angle
                 places[bolt_name(name)] = -min(drawn_by(door) * angle, BOLT_TRAVEL)
     return places
+
+
+def _seen(live: LiveState, name: str) -> BelievedObject | None:
+    """An object that the scene has not lost."""
+    item = live.objects.get(name)
+    return None if item is None or item.sight == "lost" else item
 
 
 def _angle(door: DoorConfig, leaf: BelievedObject) -> float:

@@ -90,12 +90,12 @@ def _add_changes(commands: Any) -> None:
         parser.add_argument(
             "--timeout", type=argument_types.positive, metavar="S", help="[s] node time"
         )
-        if name == "attach":
+        if name in ("attach", "rename"):
             parser.add_argument("names", nargs=1, metavar="NAME", help="object of the scene")
+        if name == "attach":
             parser.add_argument("link", help="frame of the link")
         if name == "rename":
-            parser.add_argument("object", metavar="NAME", help="object of the scene")
-            parser.add_argument("name", metavar="NEW", help="what it is called from now on")
+            parser.add_argument("new", metavar="NEW", help="what it is called from now on")
         if name in ("save", "restore"):
             parser.add_argument("memory", metavar="MEMORY", help="name of what is saved")
         if names is not None:

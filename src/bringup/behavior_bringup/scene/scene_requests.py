@@ -120,7 +120,7 @@ def goal_from(options: argparse.Namespace) -> ManageScene.Goal:
     if options.operation in ("save", "restore"):
         goal.definition = options.memory
     if options.operation == "rename":
-        goal.names, goal.definition = [options.object], json.dumps([options.name])
+        goal.definition = json.dumps([options.new])
     if options.operation == "setup":
         goal.definition = _definition(options.definition)
         goal.minimum_history = options.history or 0

@@ -153,18 +153,19 @@ class PreviewedMotions:
         if not alike:
             raise NotPreviewed("such a motion was not previewed")
         limit, around = self.tolerances, replace(self.tolerances, distance=self.tolerances.around)
-        alike.sort(key=lambda motion: _apart(motion, start, request))
-        reasons = []
-        for motion in alike:  # of two that go the same way the one among these things
+        objects, held, of_nearest = _objects_of(scene), _held_of(scene), ""
+        # Of two that go the same way it is the one among these things.
+        for motion in sorted(alike, key=lambda motion: _apart(motion, start, request)):
             differences = chain(
-                _moved(motion.objects, _objects_of(scene), "is", around),
-                _moved(motion.held, _held_of(scene), "is held", limit),
+                _moved(motion.objects, objects, "is", around),
+                _moved(motion.held, held, "is held", limit),
                 self._ends(motion, start, request),
             )
-            if (reason := next(differences, None)) is None:
+            difference = next(differences, "")
+            if not difference:
                 return motion
-            reasons.append(reason)
-        raise NotPreviewed(reasons[0])
+            of_nearest = of_nearest or difference
+        raise NotPreviewed(of_nearest)
 
     def _same_wish(self, was: PlanRequest, now: PlanRequest) -> bool:
         """Whether it was asked for in the same way, wherever from and to."""

@@ -89,7 +89,7 @@ def names_from(text: str) -> list[str]:
     try:
         data = read_yaml(text, "definition")
         if not isinstance(data, list):
-            raise DefinitionError(
+            raise ValueError(
                 f"definition: write a list of names, such as [cup, saucer], not {shown(data)}"
             )
         return [_checked_name(name, "definition") for name in data]
