@@ -356,7 +356,9 @@ class Scene:
         order = [names.get(name, name) for name in self._records]
         for name, count in Counter(order).items():
             if count > 1:
-                raise DefinitionError(f"{name}: {count} objects would bear this name")
+                raise DefinitionError(
+                    f"{name}: {count} objects would bear this name; rename the other one too"
+                )
         for name, definition in self.definitions.items():
             for source in definition.sources():
                 if source in names:
