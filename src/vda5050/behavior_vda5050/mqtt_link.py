@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, Full, Queue
 from typing import Any
 
@@ -124,7 +125,8 @@ class MqttLink:
             sent = self._client.publish(
                 topic, self._connection(ConnectionState.OFFLINE), qos=1, retain=True
             )
-            sent.wait_for_publish(1.0)
+            with suppress(RuntimeError):  # the connection was lost just now: the will says it
+                sent.wait_for_publish(1.0)
         self._client.disconnect()
         self._client.loop_stop()
 

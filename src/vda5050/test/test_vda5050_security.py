@@ -3,6 +3,7 @@
 
 import getpass
 import shutil
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -290,3 +291,15 @@ def test_passwords_that_others_can_read_are_refused(
         read_password(str(file))
     with pytest.raises(BrokerError, match="no username"):
         settings.Broker("h", password="word")
+
+
+def test_a_link_that_was_lost_just_now_is_closed_all_the_same() -> None:
+    with socket.socket() as nobody:  # bound, but it does not listen
+        nobody.bind(("127.0.0.1", 0))
+        link = MqttLink(
+            _broker({**VALUES, "port": nobody.getsockname()[1], "tls": False}),
+            read=Reader("acme", "7", frozenset()).read,
+            report=lambda text: None,
+        )
+        link.connected = True  # nobody has been told otherwise yet
+        link.close()
