@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,12 @@ def reading(data: bytes, message_type: str) -> Iterator[WireReader]:
         raise ValueError(f"{len(data)} bytes are no {message_type}: {error}") from error
 
 
+@lru_cache(maxsize=256)
+def _form(form: str) -> tuple[struct.Struct, int]:
+    """Numbers of a form, and the size of each."""
+    return struct.Struct(f"<{form}"), struct.calcsize(f"<{form[-1]}")
+
+
 class WireWriter:
     """The fields of one message, one after the other, in plain CDR of little-endian order."""
 
@@ -119,15 +126,15 @@ class WireWriter:
 
     def numbers(self, form: str, *values: float) -> None:
         """Numbers of one size, in the form of `struct`, such as ``3d`` or ``iI``."""
-        self._pad(struct.calcsize(f"<{form[-1]}"))
-        self._data += struct.pack(f"<{form}", *values)
+        numbers, size = _form(form)
+        self._pad(size)
+        self._data += numbers.pack(*values)
 
     def text(self, text: str) -> None:
         """A text."""
         data = text.encode()
         self.numbers("I", len(data) + 1)
-        self._data += data
-        self._data.append(0)
+        self._data += data + b"\0"
 
     def stamp(self, stamp: Any) -> None:
         """A time, of a message ``builtin_interfaces/Time``."""

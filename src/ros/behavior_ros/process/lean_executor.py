@@ -8,8 +8,9 @@ called as they are, and only other threads need to wake a wait. What is taken fr
 and how, is left to rclpy.
 
 The conditions of publishers and subscriptions (rclpy's event handlers, which log offers that do not
-fit) are half of all entities and hardly ever met: they are looked at once a second. Subscriptions
-of :mod:`behavior_ros.topics.background` end no wait here.
+fit) are half of all entities and hardly ever met: they are looked at once a second. Services,
+clients and actions that hear nothing are waited for by a thread of their own. Subscriptions of
+:mod:`behavior_ros.topics.background` end no wait here.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -37,10 +38,23 @@ from rclpy.task import Future, Task
 from rclpy.waitable import NumberOfEntities
 
 from behavior_ros.node.kept_answers import kept_answers
+from behavior_ros.process.seldom_watch import SeldomWatch
 from behavior_ros.topics.background import BackgroundReader, is_background
 
 _EVENTS = 1.0
 """[s] wall time between two looks at event handlers."""
+_LIVELY = 1.0
+"""[s] wall time for which services, clients and actions are waited for like all else, after one of
+them has heard something."""
+_OFTEN, _SELDOM = ("timer", "subscription", "guard"), ("client", "service")
+"""Kinds of what is in every wait, and of what is left to the watch, with actions."""
+_ADDERS = {
+    "timer": "add_timer",
+    "subscription": "add_subscription",
+    "guard": "add_guard_condition",
+    "client": "add_client",
+    "service": "add_service",
+}
 
 
 class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type information
@@ -55,7 +69,7 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
         self._tasks: list[Task] = []
         self._changed = True
         """Whether an entity has come or gone since `_waiting` was made."""
-        self._waiting = _Waiting((), self.context)
+        self._waiting = _Waiting((), self.context, self._interrupt)
         self._background: BackgroundReader | None = None
         self._ready: deque[Callable[[], None]] = deque()
         self._suspended: list[Callable[[], None]] = []
@@ -174,7 +188,7 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
             self._changed = False
             self._waiting.close()
             nodes = self.get_nodes()
-            self._waiting = _Waiting(nodes, self.context)
+            self._waiting = _Waiting(nodes, self.context, self._interrupt)
             self._read_in_background(
                 [each for node in nodes for each in node.subscriptions if is_background(each)]
             )
@@ -299,10 +313,14 @@ def _has(node: Node, service: Any) -> bool:
     return any(service is each for each in node.services)
 
 
+def _is_seldom(kind: str, entity: Any) -> bool:
+    return kind in _SELDOM or (kind == "waitable" and not isinstance(entity, EventHandler))
+
+
 class _Waiting:
     """The entities of some nodes, kept from being destroyed, and a wait set for them."""
 
-    def __init__(self, nodes: Any, context: Context) -> None:
+    def __init__(self, nodes: Any, context: Context, interrupt: Callable[[], None]) -> None:
         self._held = ExitStack()
         self._held.enter_context(context.handle)
         self._entities: dict[str, list[tuple[Any, Any]]] = {
@@ -326,8 +344,13 @@ class _Waiting:
             num_clients=len(self._entities["client"]),
             num_services=len(self._entities["service"]),
         )
+        seldom = NumberOfEntities(num_clients=count.num_clients, num_services=count.num_services)
+        for waitable in self._waitables:
+            seldom += waitable.get_num_entities()
         for waitable in (*self._waitables, *self._events):
             count += waitable.get_num_entities()
+        self._seldom = SeldomWatch(context, seldom, interrupt)
+        self._lively_until = time.monotonic() + _LIVELY
         self._set = rclpy_implementation.WaitSet(
             count.num_subscriptions,
             count.num_guard_conditions,
@@ -357,6 +380,7 @@ class _Waiting:
 
     def close(self) -> None:
         """Let go of the entities."""
+        self._seldom.close()
         self._held.close()
 
     __del__ = close
@@ -371,36 +395,55 @@ class _Waiting:
             guards: end the wait and are not returned
             check_groups: leave out what must not run beside a callback that is suspended
         """
-        wait_set, entities = self._set, self._entities
-        events = time.monotonic() >= self._look_at_events
+        now = time.monotonic()
+        events = now >= self._look_at_events
         if events:
-            self._look_at_events = time.monotonic() + _EVENTS
-        seconds = _EVENTS if seconds is None else min(seconds, _EVENTS)
-        waitables = self._waitables + self._events if events else self._waitables
+            self._look_at_events = now + _EVENTS
+        if self._seldom.found:
+            self._lively_until = now + _LIVELY
+        lively = check_groups or seconds == 0.0 or now < self._lively_until
+        waitables = (self._waitables if lively else []) + (self._events if events else [])
         if check_groups:
             waitables = [w for w in waitables if w.callback_group.can_execute(w)]
+        wait_set = self._set
         wait_set.clear_entities()
-        for kind, add in (
-            ("timer", wait_set.add_timer),
-            ("subscription", wait_set.add_subscription),
-            ("guard", wait_set.add_guard_condition),
-            ("client", wait_set.add_client),
-            ("service", wait_set.add_service),
-        ):
-            for entity, handle in entities[kind]:
-                if not check_groups or entity.callback_group.can_execute(entity):
-                    add(handle)
-        for guard, _ in entities["guard"]:
+        if lively:
+            self._seldom.end()
+        else:
+            self._seldom.begin(self._add_seldom)
+        self._add(wait_set, _OFTEN + _SELDOM if lively else _OFTEN, check_groups=check_groups)
+        for guard, _ in self._entities["guard"]:
             if guard._executor_triggered:
                 guard.trigger()  # it was not handled, as its group was busy
         for guard in guards:
             wait_set.add_guard_condition(guard.handle)
         for waitable in waitables:
             waitable.add_to_wait_set(wait_set)
-        wait_set.wait(round(seconds * 1e9))
-        found = []
+        wait_set.wait(round((_EVENTS if seconds is None else min(seconds, _EVENTS)) * 1e9))
+        found = self._found(waitables, guards, in_waitables=events)
+        if lively and any(_is_seldom(*each) for each in found):
+            self._lively_until = time.monotonic() + _LIVELY
+        return found
+
+    def _add(self, wait_set: Any, kinds: Sequence[str], *, check_groups: bool) -> None:
+        """Put the entities of some kinds into a wait set."""
+        for kind in kinds:
+            add = getattr(wait_set, _ADDERS[kind])
+            for entity, handle in self._entities[kind]:
+                if not check_groups or entity.callback_group.can_execute(entity):
+                    add(handle)
+
+    def _add_seldom(self, wait_set: Any) -> None:
+        self._add(wait_set, _SELDOM, check_groups=False)
+        for waitable in self._waitables:
+            waitable.add_to_wait_set(wait_set)
+
+    def _found(
+        self, waitables: Sequence[Any], guards: tuple[Any, ...], *, in_waitables: bool
+    ) -> list[tuple[str, Any]]:
+        """What is ready, by kind; `in_waitables`: something of theirs may be."""
+        wait_set, found = self._set, []
         own = {guard.handle.pointer for guard in guards}
-        in_waitables = events
         for kind in ("timer", "subscription", "guard_condition", "client", "service"):
             for pointer in wait_set.get_ready_entities(kind):
                 entity = self._by_pointer.get(pointer)
