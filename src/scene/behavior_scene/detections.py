@@ -219,14 +219,15 @@ def checked_detections(
         For each entry the detection, or why it cannot be used.
     """
     count = len(class_ids)
-    numbers = np.hstack(
+    numbers = np.concatenate(
         [
             _rows(stamps, count, 1),
             _rows(confidences, count, 1),
             _rows(positions, count, 3),
             _rows(quaternions, count, 4),
             _rows(sizes, count, 3),
-        ]
+        ],
+        axis=1,
     )
     position, quaternion, size = numbers[:, 2:5], numbers[:, 5:9], numbers[:, 9:12]
     world_T_frame = _rows(world_T_frames, count, 16).reshape(count, 4, 4)
@@ -250,7 +251,7 @@ def checked_detections(
     )
     poses.flags.writeable = False
     found: list[Detection | Defect] = []
-    rows = zip(numbers[:, 0].tolist(), np.clip(numbers[:, 1], 0.0, 1.0).tolist(), strict=True)
+    rows = zip(numbers[:, 0].tolist(), numbers[:, 1].clip(0.0, 1.0).tolist(), strict=True)
     for i, (stamp, confidence) in enumerate(rows):
         cloud = None if points is None else _cloud(points[i], world_T_frame[i])
         defect = defects[i] or (cloud if isinstance(cloud, Defect) else None)
@@ -278,7 +279,7 @@ def _first_of(found: dict[Defect, Any], count: int) -> list[Defect | None]:
     defects: list[Defect | None] = [None] * count
     if np.logical_or.reduce(list(found.values())).any():
         for defect, bad in reversed(found.items()):
-            for index in np.flatnonzero(bad):
+            for index in bad.nonzero()[0]:
                 defects[index] = defect
     return defects
 
@@ -329,7 +330,7 @@ def _covariances(
     bad = known & ~(np.abs(matrices) <= LARGEST_VARIANCE).all(axis=1)
     matrices[bad] = 0.0
     square = matrices.reshape(count, 6, 6)
-    check = np.flatnonzero(known & ~bad)
+    (check,) = (known & ~bad).nonzero()
     if check.size:
         some = square[check]
         slack = _ASYMMETRY * np.abs(some).max(axis=(1, 2))

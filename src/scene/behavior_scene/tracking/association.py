@@ -214,7 +214,7 @@ def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
     both = cdist(np.concatenate([there.centres, there.anchors]), seen.positions)
     off_centre = both[: len(there.tracks)]
     off = np.minimum(off_centre, both[len(there.tracks) :])
-    rows, columns = np.nonzero(alike & (off <= (there.gates + there.reaches)[:, None]))
+    rows, columns = (alike & (off <= (there.gates + there.reaches)[:, None])).nonzero()
     of_class = _Pairs(rows, columns, off[rows, columns], np.zeros(len(rows), dtype=bool))
     if len(codes) < 2:
         return of_class
@@ -253,16 +253,16 @@ def _cue_costs(there: Expectations, seen: Measurements, pairs: _Pairs) -> Array:
         known = _log_sizes(np.array([track.size for track in there.tracks]).reshape(-1, 3))
         found = _log_sizes(seen.sizes)
         ratio = (known[pairs.rows] - found[pairs.columns]) / (math.sqrt(2.0) * SIZE_DEVIATION)
-        squared = np.einsum("ma,ma->m", ratio, ratio)
+        squared = (ratio * ratio).sum(axis=1)
         cost += np.where(np.isfinite(squared), np.minimum(squared, CUE_LIMIT), 0.0)
     compare = [track.object_class.compare_orientation for track in there.tracks]
     if any(compare):
-        turned = np.flatnonzero(np.array(compare)[pairs.rows])
+        turned = np.array(compare)[pairs.rows].nonzero()[0]
         poses = np.array([track.world_T_object for track in there.tracks])
         first = poses[pairs.rows[turned], :3, :3]
         second = seen.poses[pairs.columns[turned], :3, :3]
         cosine = 0.5 * (np.einsum("nab,nab->n", first, second) - 1.0)
-        angle = np.arccos(np.clip(cosine, -1.0, 1.0))
+        angle = np.arccos(cosine.clip(-1.0, 1.0))
         cost[turned] += np.minimum((angle / TURN_DEVIATION) ** 2, CUE_LIMIT)
     return cost
 

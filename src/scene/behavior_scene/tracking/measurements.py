@@ -59,7 +59,7 @@ def measurements(detections: Sequence[Detection], classes: Sequence[ObjectClass]
     )
     given = np.zeros(count, dtype=bool)
     if known.any():
-        rows = np.flatnonzero(known)
+        (rows,) = known.nonzero()
         some = [detections[row].covariance for row in rows.tolist()]
         matrices = np.array(some).reshape(-1, 6, 6)
         trace = matrices[:, :3, :3].trace(axis1=1, axis2=2)

@@ -52,6 +52,7 @@ HABITS = (0.6, 0.25, 0.15)
 """... and how likely they rest, cruise or turn then."""
 LEAST_PROBABILITY = 1e-12
 """Of a hypothesis; one of which nothing was left would have no state to come back with."""
+_HABITS, _SAME = np.array(HABITS), np.eye(HYPOTHESES)
 _AGILITIES = np.array([CRUISE_AGILITY, AGILITY])
 _RESTLESS = np.array([STEADINESS, 1.0])
 """Of a cruising and of a turning thing's velocity."""
@@ -131,7 +132,7 @@ class Motion:
         apart = self.mean - mean[:, None]
         count = len(mean)
         within = (weight @ self.covariance.reshape(count, HYPOTHESES, 36)).reshape(count, 6, 6)
-        between = np.swapaxes(apart * self.probability[:, :, None], 1, 2) @ apart
+        between = (apart * self.probability[:, :, None]).swapaxes(1, 2) @ apart
         return mean, within + between
 
 
@@ -145,10 +146,10 @@ def newborn(position: Array, noise: Array, traits: Traits) -> Motion:
     speed = (0.5 * traits.maximum_speed)[:, None, None] ** 2 * _EYE
     covariance[:, CRUISE, 3:, 3:] = covariance[:, TURN, 3:, 3:] = speed
     return Motion(
-        probability=np.tile(HABITS, (count, 1)),
+        probability=np.tile(_HABITS, (count, 1)),
         mean=mean,
         covariance=covariance,
-        noise=np.trace(noise, axis1=1, axis2=2) / 3.0,
+        noise=noise.trace(axis1=1, axis2=2) / 3.0,
     )
 
 
@@ -178,7 +179,7 @@ def corrected(motion: Motion, measured: Array, noise: Array) -> Motion:
     inverse, log_determinant = _inverses(covariance[:, :, :3, :3] + noise[:, None])
     innovation = measured[:, None, :, None] - motion.mean[:, :, :3, None]
     weighed = inverse @ innovation
-    squared = (np.swapaxes(innovation, 2, 3) @ weighed)[..., 0, 0]
+    squared = (innovation.swapaxes(2, 3) @ weighed)[..., 0, 0]
     joint = np.log(np.maximum(motion.probability, 1e-300)) - 0.5 * (squared + log_determinant)
     likelihood = np.exp(joint - joint.max(axis=1, keepdims=True))
     likelihood = np.maximum(likelihood, LEAST_PROBABILITY)
@@ -191,7 +192,7 @@ def corrected(motion: Motion, measured: Array, noise: Array) -> Motion:
     return Motion(
         probability=likelihood / likelihood.sum(axis=1, keepdims=True),
         mean=motion.mean + (gain @ innovation)[..., 0],
-        covariance=0.5 * (after + np.swapaxes(after, 2, 3)),
+        covariance=0.5 * (after + after.swapaxes(2, 3)),
         noise=trace / 3.0,
     )
 
@@ -236,7 +237,7 @@ def _log_densities(  # noqa: PLR0917
 ) -> tuple[Array, Array]:
     spread = motion.covariance[:, :, :3, :3].copy()[rows]
     seen = noise[columns] + more[:, None, None] * _EYE
-    upper = [part + one[:, None] for part, one in zip(_upper(spread), _upper(seen), strict=True)]
+    upper = _upper(spread) + _upper(seen)[:, :, None]
     innovation = measured[columns, None, :] - motion.mean[rows, :, :3]
     squared, log_determinant = _quadratic_forms(upper, [innovation[:, :, i] for i in range(3)])
     log_probability = np.log(np.maximum(motion.probability, 1e-300))[rows]
@@ -260,7 +261,7 @@ def _inverses(matrices: Array) -> tuple[Array, Array]:
     return inverse, np.log(p * q * r)
 
 
-def _quadratic_forms(upper: Sequence[Array], vector: Sequence[Array]) -> tuple[Array, Array]:
+def _quadratic_forms(upper: Array, vector: Sequence[Array]) -> tuple[Array, Array]:
     """``v^T M^-1 v`` and the logarithm of the determinant of M, for M symmetric 3x3."""
     (p, q, r), (yx, zx, zy) = _factors(upper)
     x, y, z = vector
@@ -268,13 +269,13 @@ def _quadratic_forms(upper: Sequence[Array], vector: Sequence[Array]) -> tuple[A
     return squared, np.log(p * q * r)
 
 
-def _upper(matrices: Array) -> tuple[Array, ...]:
-    """Components xx, xy, xz, yy, yz, zz of symmetric matrices, each contiguous."""
+def _upper(matrices: Array) -> Array:
+    """Components xx, xy, xz, yy, yz, zz of symmetric matrices (6 x ...), each contiguous."""
     places = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-    return tuple(np.ascontiguousarray(matrices[..., i, j]) for i, j in places)
+    return np.array([matrices[..., i, j] for i, j in places])
 
 
-def _factors(upper: Sequence[Array]) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+def _factors(upper: Array) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """Of M = [[a b c], [b d e], [c e f]], positive definite: ``M^-1 = U^T diag(p, q, r)^-1 U``.
 
     U is the unit lower triangle with yx, zx and zy below its diagonal, the inverse of that of
@@ -306,16 +307,16 @@ def wandering(noise: Array, dt: Array, time_constant: Array) -> Array:
 def _congruent(left: Array, middle: Array) -> Array:
     """``A M A^T`` for stacks of matrices."""
     # A copy of the transpose: numpy multiplies a strided view four times slower.
-    return np.asarray(left @ middle @ np.swapaxes(left, -1, -2).copy())
+    return np.asarray(left @ middle @ left.swapaxes(-1, -2).copy())
 
 
 def _mixed(motion: Motion, dt: Array) -> Motion:
     """Each hypothesis starts the step from what all say, as likely as it may have changed."""
     fade = np.exp(-CHANGES * dt)[:, None, None]
-    change = fade * np.eye(HYPOTHESES) + (1.0 - fade) * np.array(HABITS)  # from, to
+    change = fade * _SAME + (1.0 - fade) * _HABITS  # from, to
     joint = change * motion.probability[:, :, None]
     probability = joint.sum(axis=1)
-    weight = np.swapaxes(joint / np.maximum(probability, 1e-300)[:, None, :], 1, 2)  # to, from
+    weight = (joint / np.maximum(probability, 1e-300)[:, None, :]).swapaxes(1, 2)  # to, from
     # Moments about a point near by: far from the origin the squares would swamp the variances.
     origin = motion.mean[:, :1]
     near = motion.mean - origin

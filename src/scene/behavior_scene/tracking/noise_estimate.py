@@ -94,16 +94,13 @@ def learned(
     step = stamps - before.stamps[:, 0]
     last = before.stamps[:, 0] - before.stamps[:, 1]
     usable = telling & (step > 0.0) & (step < LONGEST_STEP) & (last > 0.0) & (last < LONGEST_STEP)
-    ratio = np.where(usable, step, 0.0) / np.where(usable, last, 1.0)
-    newer, older = before.positions[:, 0], before.positions[:, 1]
-    off = positions - newer - ratio[:, None] * (newer - older)
-    square = np.einsum("na,na->n", off, off) / 3.0 / (1.0 + (1.0 + ratio) ** 2 + ratio**2)
-    square = np.minimum(square, LARGEST_RATIO * before.variance)
-    gain = np.maximum(1.0 / (before.weight + 1.0), LEAST_GAIN)
-    variance = before.variance + np.where(usable, gain * (square - before.variance), 0.0)
+    variance = before.variance
+    if usable.any():  # detectors often tell it
+        ratio = np.where(usable, step, 0.0) / np.where(usable, last, 1.0)
+        variance = _adjusted(before, positions, ratio, usable)
     variance = np.minimum(np.maximum(variance, (SMALLEST * prior) ** 2), (LARGEST * prior) ** 2)
     newest = step > 0.0
-    shifted = np.concatenate([positions[:, None], newer[:, None]], axis=1)
+    shifted = np.concatenate([positions[:, None], before.positions[:, :1]], axis=1)
     times = np.concatenate([stamps[:, None], before.stamps[:, :1]], axis=1)
     return Noise(
         variance=variance,
@@ -111,3 +108,16 @@ def learned(
         stamps=np.where(newest[:, None], times, before.stamps),
         positions=np.where(newest[:, None, None], shifted, before.positions),
     )
+
+
+def _adjusted(before: Noise, positions: Array, ratio: Array, usable: NDArray[np.bool_]) -> Array:
+    """Variances with regard to how far the usable positions are off the line of the last two.
+
+    `ratio` (N) is that of the newest step in time to the one before it.
+    """
+    newer, older = before.positions[:, 0], before.positions[:, 1]
+    off = positions - newer - ratio[:, None] * (newer - older)
+    square = (off * off).sum(axis=1) / 3.0 / (1.0 + (1.0 + ratio) ** 2 + ratio**2)
+    square = np.minimum(square, LARGEST_RATIO * before.variance)
+    gain = np.maximum(1.0 / (before.weight + 1.0), LEAST_GAIN)
+    return np.asarray(before.variance + np.where(usable, gain * (square - before.variance), 0.0))

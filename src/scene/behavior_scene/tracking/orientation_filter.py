@@ -47,7 +47,7 @@ def turned(
     """
     before = variance + wandering(noise, dt, time_constant)
     gain = before / (before + noise)
-    turn = np.swapaxes(rotation, 1, 2).copy() @ measured
+    turn = rotation.swapaxes(1, 2).copy() @ measured
     snaps = turn.trace(axis1=1, axis2=2) < 1.0 + 2.0 * math.cos(SNAP_ANGLE)
     after = rotation @ _part_of(turn, gain)
     after[snaps] = measured[snaps]
@@ -56,7 +56,7 @@ def turned(
 
 def _part_of(turn: Array, part: Array) -> Array:
     """Rotations about the same axes by a part of the angle; for angles below half a turn."""
-    skew = 0.5 * (turn - np.swapaxes(turn, 1, 2))  # sin(angle) times the axis's cross matrix
+    skew = 0.5 * (turn - turn.swapaxes(1, 2))  # sin(angle) times the axis's cross matrix
     sine = np.sqrt(skew[:, 0, 1] ** 2 + skew[:, 0, 2] ** 2 + skew[:, 1, 2] ** 2)
     angle = np.arctan2(sine, 0.5 * (turn.trace(axis1=1, axis2=2) - 1.0))
     axis = skew / np.where(sine > 0.0, sine, 1.0)[:, None, None]

@@ -177,7 +177,7 @@ class Tracker:
             if unsure:
                 self.defects[Defect.LOW_CONFIDENCE] += unsure
         self._reclassify(seen)
-        fresh = self._no_doubles(found, classes, np.flatnonzero(left), matches.columns, seen)
+        fresh = self._no_doubles(found, classes, left.nonzero()[0], matches.columns, seen)
         seen += self._found_elsewhere(found, classes, fresh, seen)
         seen = self._merged(seen)
         doubtful = [track for track in seen if not track.confirmed]
@@ -262,7 +262,7 @@ class Tracker:
         """Those left over that tell of nothing that the image tells of already."""
         if not left.size:
             return left
-        variances = np.trace(found.noise, axis1=1, axis2=2) / 3.0
+        variances = found.noise.trace(axis1=1, axis2=2) / 3.0
         each = _reports(found, classes, variances)
         # Of what is new nobody knows yet how noisy it is, unless the detector tells.
         doubtful = np.where(found.given, variances, UNKNOWN_NOISE**2 * variances)
@@ -466,13 +466,13 @@ def _without_doubles(
     steady = ~matches.jumps
     if steady.all() or not steady.any():
         return matches
-    variances = np.trace(found.noise, axis1=1, axis2=2) / 3.0
+    variances = found.noise.trace(axis1=1, axis2=2) / 3.0
     learned = there.noise.variance[matches.rows]
     variances[matches.columns] = np.maximum(variances[matches.columns], learned)
     reports = _reports(found, classes, variances)
     others = _as_noisy(reports.of(matches.columns[steady].tolist()))
     keep = steady.copy()
-    for k in np.flatnonzero(matches.jumps).tolist():
+    for k in matches.jumps.nonzero()[0].tolist():
         keep[k] = not same_object(reports.of([int(matches.columns[k])]), others).any()
     return Matches(
         matches.rows[keep], matches.columns[keep], matches.jumps[keep], matches.log_densities[keep]
