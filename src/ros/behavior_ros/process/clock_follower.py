@@ -11,6 +11,7 @@ listens, nothing is sent.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -23,6 +24,8 @@ from behavior_ros.node.at_work import at_work
 from behavior_ros.process.lean_executor import LeanExecutor
 
 _SECOND = 1_000_000_000
+_LISTENED = 0.1
+"""[s] wall time for which it is not asked again whether somebody listens."""
 
 
 def followed_topic(node: Node) -> str:
@@ -64,6 +67,7 @@ class ClockFollower:
         self._message = Header(frame_id=nodes[0].get_fully_qualified_name())
         self._lock = threading.Lock()
         self._now = self._told = 0
+        self._listened, self._ask_again = False, 0.0
         for workers in self._workers:
             workers.on_rest = self.look
         executor.on_idle = self.look
@@ -78,8 +82,15 @@ class ClockFollower:
         if self._now == self._told or not self._executor.idle or any(self._workers):
             return
         with suppress(InvalidHandle):  # the node is being destroyed
-            if self._publisher.get_subscription_count():
+            if self._is_listened_to():
                 self._tell(self._now)
+
+    def _is_listened_to(self) -> bool:
+        now = time.monotonic()
+        if now >= self._ask_again:
+            self._listened = bool(self._publisher.get_subscription_count())
+            self._ask_again = now + _LISTENED
+        return self._listened
 
     def _tell(self, now: int) -> None:
         with self._lock:
