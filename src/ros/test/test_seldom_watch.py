@@ -4,8 +4,10 @@
 import threading
 
 import pytest
+import rclpy
 from behavior_msgs.action import Pick
 from rclpy.action import ActionClient, ActionServer
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
@@ -143,3 +145,43 @@ def test_shutdown_ends_its_thread(executor, node):
     assert len(watches()) == 1
     executor.shutdown(timeout_sec=0.0)
     assert not watches()
+
+
+def test_shutdown_of_the_context_ends_its_thread(monkeypatch):
+    monkeypatch.setattr(lean_executor, "_LIVELY", 0.05)
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    executor, node = LeanExecutor(context=context), Node("lean", context=context)
+    executor.add_node(node)
+    node.create_service(Trigger, "greet", greet)
+    rest(executor)
+    threading.Timer(0.05, context.try_shutdown).start()
+    with pytest.raises(ExternalShutdownException):
+        until(lambda: executor.spin_once(timeout_sec=60.0))
+    executor.shutdown(timeout_sec=0.0)
+    assert not watches()
+    node.destroy_node()
+
+
+def test_a_wait_that_fails_leaves_the_services_to_the_executor(executor, node, peer):
+    class Broken:
+        def __init__(self, wait_set):
+            self._wait_set = wait_set
+
+        def __getattr__(self, name):
+            return getattr(self._wait_set, name)
+
+        def wait(self, timeout):
+            failed.append(timeout)
+            raise RuntimeError("broken")
+
+    failed = []
+    node.create_service(Trigger, "greet", greet)
+    client = peer.create_client(Trigger, "greet")
+    until(client.service_is_ready)
+    executor.spin_once(timeout_sec=0.0)
+    watch = executor._waiting._seldom
+    watch._set = Broken(watch._set)
+    until(lambda: executor.spin_once(timeout_sec=0.02) or len(failed) > 1)
+    answer = client.call_async(Trigger.Request())
+    until(lambda: executor.spin_once(timeout_sec=0.5) or answer.done())

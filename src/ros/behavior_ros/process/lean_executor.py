@@ -19,7 +19,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any
 
@@ -113,8 +113,10 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
 
     def _interrupt(self) -> None:
         """End the wait if this is another thread than the one that waits."""
-        if self._guard and threading.get_ident() != self._spinning:
-            self._guard.trigger()
+        guard = self._guard
+        if guard and threading.get_ident() != self._spinning:
+            with suppress(InvalidHandle):  # the executor is being shut down
+                guard.trigger()
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
         """Stop, and let go of all entities."""

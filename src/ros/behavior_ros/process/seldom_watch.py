@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from rclpy.context import Context
@@ -34,7 +35,6 @@ class SeldomWatch:
     def __init__(
         self, context: Context, count: NumberOfEntities, on_found: Callable[[], None]
     ) -> None:
-        self._context = context
         self._on_found = on_found
         self._set = rclpy_implementation.WaitSet(
             count.num_subscriptions,
@@ -61,13 +61,13 @@ class SeldomWatch:
         """
         if self._waits:
             return
-        self._waits, self.found = True, False
         self._set.clear_entities()
         fill(self._set)
         self._set.add_guard_condition(self._guard.handle)
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="seldom_watch", daemon=True)
             self._thread.start()
+        self._waits = True
         self._begin.release()
 
     def end(self) -> None:
@@ -93,7 +93,8 @@ class SeldomWatch:
             self._begin.acquire()
             if self._closing:
                 return
-            self._set.wait(_FOR_EVER)
+            with suppress(Exception):  # the wait that comes next meets it too, and says so
+                self._set.wait(_FOR_EVER)
             self.found = True
             self._ended.release()
             self._on_found()
