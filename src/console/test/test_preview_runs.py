@@ -35,7 +35,8 @@ open(file, "w").write(json.dumps({FOUND!r}))
 print("args", sys.argv[1:])
 """
 REFUSE = "import sys; print('No mission x: choose y'); sys.exit(2)"
-HANG = "print('runs', flush=True)\nimport time\ntime.sleep(600)"
+# One long sleep may miss a signal that came just before it.
+HANG = "print('runs', flush=True)\nimport time\nwhile True: time.sleep(0.05)"
 PATIENCE = 120.0
 
 
