@@ -12,6 +12,7 @@ os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
 import pytest
 import rclpy
+from rclpy.node import Node
 
 from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import Spinner, own_domain
@@ -76,6 +77,22 @@ def spinner():
 def spinner2():
     """Return a second process, as it were."""
     yield from _spinning()
+
+
+@pytest.fixture
+def executor():
+    executor = LeanExecutor()
+    yield executor
+    executor.shutdown(timeout_sec=0.0)
+
+
+@pytest.fixture
+def node(executor):
+    node = Node("lean")
+    executor.add_node(node)
+    yield node
+    executor.shutdown(timeout_sec=0.0)
+    node.destroy_node()
 
 
 @pytest.fixture

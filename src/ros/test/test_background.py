@@ -5,29 +5,11 @@ import threading
 
 import pytest
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int32
 
-from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import Spinner, until
 from behavior_ros.topics.background import create_background_subscription
-
-
-@pytest.fixture
-def executor():
-    executor = LeanExecutor()
-    yield executor
-    executor.shutdown(timeout_sec=0.0)
-
-
-@pytest.fixture
-def node(executor):
-    node = Node("lean")
-    executor.add_node(node)
-    yield node
-    executor.shutdown(timeout_sec=0.0)
-    node.destroy_node()
 
 
 @pytest.fixture

@@ -17,21 +17,9 @@ from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.testing import Spinner, until
 
 
-@pytest.fixture
-def executor(monkeypatch):
+@pytest.fixture(autouse=True)
+def rests_soon(monkeypatch):
     monkeypatch.setattr(lean_executor, "_LIVELY", 0.05)
-    executor = LeanExecutor()
-    yield executor
-    executor.shutdown(timeout_sec=0.0)
-
-
-@pytest.fixture
-def node(executor):
-    node = Node("lean")
-    executor.add_node(node)
-    yield node
-    executor.shutdown(timeout_sec=0.0)
-    node.destroy_node()
 
 
 @pytest.fixture
@@ -147,8 +135,7 @@ def test_shutdown_ends_its_thread(executor, node):
     assert not watches()
 
 
-def test_shutdown_of_the_context_ends_its_thread(monkeypatch):
-    monkeypatch.setattr(lean_executor, "_LIVELY", 0.05)
+def test_shutdown_of_the_context_ends_its_thread():
     context = rclpy.Context()
     rclpy.init(context=context)
     executor, node = LeanExecutor(context=context), Node("lean", context=context)
