@@ -14,7 +14,7 @@ from std_srvs.srv import Trigger
 
 from behavior_ros.process import lean_executor
 from behavior_ros.process.lean_executor import LeanExecutor
-from behavior_ros.testing import Spinner, until
+from behavior_ros.testing import until
 
 
 @pytest.fixture(autouse=True)
@@ -23,12 +23,9 @@ def rests_soon(monkeypatch):
 
 
 @pytest.fixture
-def peer():
+def peer(spinner2):
     """A node that another thread spins."""
-    spinner, node = Spinner(LeanExecutor()), Node("peer")
-    spinner.start(node)
-    yield node
-    spinner.stop()
+    return spinner2.node("peer")
 
 
 def watches():

@@ -32,13 +32,12 @@ from rclpy.executors import (
     TimeoutObject,
     await_or_execute,
 )
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.task import Future, Task
 from rclpy.waitable import NumberOfEntities
 
 from behavior_ros.node.kept_answers import kept_answers
-from behavior_ros.process.seldom_watch import SeldomWatch
+from behavior_ros.process.seldom_watch import SeldomWatch, wait_set_for
 from behavior_ros.topics.background import BackgroundReader, is_background
 
 _EVENTS = 1.0
@@ -339,29 +338,22 @@ class _Waiting:
         self._by_pointer = {
             handle.pointer: entity for group in self._entities.values() for entity, handle in group
         }
-        count = NumberOfEntities(
-            num_subs=len(self._entities["subscription"]),
-            num_gcs=len(self._entities["guard"]) + 2,
-            num_timers=len(self._entities["timer"]),
+        seldom = NumberOfEntities(
             num_clients=len(self._entities["client"]),
             num_services=len(self._entities["service"]),
         )
-        seldom = NumberOfEntities(num_clients=count.num_clients, num_services=count.num_services)
         for waitable in self._waitables:
             seldom += waitable.get_num_entities()
-        for waitable in (*self._waitables, *self._events):
-            count += waitable.get_num_entities()
         self._seldom = SeldomWatch(context, seldom, interrupt)
         self._lively_until = time.monotonic() + _LIVELY
-        self._set = rclpy_implementation.WaitSet(
-            count.num_subscriptions,
-            count.num_guard_conditions,
-            count.num_timers,
-            count.num_clients,
-            count.num_services,
-            count.num_events,
-            context.handle,
+        often = NumberOfEntities(
+            num_subs=len(self._entities["subscription"]),
+            num_gcs=len(self._entities["guard"]) + 2,
+            num_timers=len(self._entities["timer"]),
         )
+        for event in self._events:
+            often += event.get_num_entities()
+        self._set = wait_set_for(often + seldom, context)
 
     def _enter(self, entities: list[Any]) -> list[Any]:
         """Those of some entities that are not destroyed, which they will not be before `close`."""

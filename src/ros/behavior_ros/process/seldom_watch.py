@@ -21,6 +21,19 @@ from rclpy.waitable import NumberOfEntities
 _FOR_EVER = -1
 
 
+def wait_set_for(count: NumberOfEntities, context: Context) -> Any:
+    """A wait set with room for so many entities."""
+    return rclpy_implementation.WaitSet(
+        count.num_subscriptions,
+        count.num_guard_conditions,
+        count.num_timers,
+        count.num_clients,
+        count.num_services,
+        count.num_events,
+        context.handle,
+    )
+
+
 class SeldomWatch:
     """Waits for some entities, once each time that it is told to.
 
@@ -36,15 +49,7 @@ class SeldomWatch:
         self, context: Context, count: NumberOfEntities, on_found: Callable[[], None]
     ) -> None:
         self._on_found = on_found
-        self._set = rclpy_implementation.WaitSet(
-            count.num_subscriptions,
-            count.num_guard_conditions + 1,
-            count.num_timers,
-            count.num_clients,
-            count.num_services,
-            count.num_events,
-            context.handle,
-        )
+        self._set = wait_set_for(count + NumberOfEntities(num_gcs=1), context)
         self._guard = GuardCondition(callback=None, callback_group=None, context=context)
         self._begin, self._ended = threading.Semaphore(0), threading.Semaphore(0)
         self._waits = self._closing = False
