@@ -2,14 +2,19 @@
 """Subscriptions of the background are received beside callbacks, by a thread of the executor."""
 
 import threading
+from collections import defaultdict
 
 import pytest
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import qos_profile_sensor_data
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int32
 
 from behavior_ros.testing import Spinner, until
-from behavior_ros.topics.background import create_background_subscription
+from behavior_ros.topics.background import (
+    create_background_subscription,
+    share_subscriptions,
+)
 
 
 @pytest.fixture
@@ -131,3 +136,33 @@ def test_other_executors_receive_them_themselves():
         assert not readers()
     finally:
         spinner.stop()
+
+
+def test_what_lasts_is_received_once_for_all_nodes_of_a_process(spinner):
+    heard = defaultdict(list)
+
+    def subscribed(node, name, **kind):
+        create_background_subscription(node, Int32, "numbers", heard[name].append, **kind)
+
+    first, second = spinner.node("first"), spinner.node("second")
+    remapped = spinner.node("remapped", cli_args=["-r", "numbers:=others"])
+    sender = spinner.node("sender")
+    numbers, others = (sender.create_publisher(Int32, name, 10) for name in ("numbers", "others"))
+    subscribed(first, "shallow", qos=1, lasting=True)
+    subscribed(second, "deep", qos=100, lasting=True)
+    subscribed(second, "as sensors", qos=qos_profile_sensor_data, lasting=True)
+    subscribed(second, "for a while", qos=10)
+    subscribed(remapped, "elsewhere", qos=10, lasting=True)
+    until(lambda: (numbers.get_subscription_count(), others.get_subscription_count()) == (4, 1))
+    spinner.do(share_subscriptions, [first, second, remapped])
+    until(lambda: (numbers.get_subscription_count(), others.get_subscription_count()) == (3, 1))
+    depths = [
+        each.qos_profile.depth for each in second.subscriptions if each.topic_name == "/numbers"
+    ]
+    assert sorted(depths) == [5, 10, 100]
+    for number in range(3):
+        numbers.publish(Int32(data=number))
+    until(lambda: all(len(heard[name]) == 3 for name in ("shallow", "deep", "as sensors")))
+    until(lambda: len(heard["for a while"]) == 3)
+    assert heard["shallow"] == heard["deep"]
+    assert not heard["elsewhere"]

@@ -183,3 +183,30 @@ def test_joint_states_that_are_old_when_they_come_are_none(state, clocks):
         state.get()
     state._on_message(told(ALL, stamp=clocks.node - 0.1))
     assert not state.silent
+
+
+def test_a_robot_is_as_silent_as_it_is_though_nobody_has_looked(state, clocks):
+    state._on_message(told(ALL))
+    clocks.wall, clocks.node = clocks.wall + 3.0, clocks.node + 3.0
+    assert state.silent
+
+
+def test_what_came_before_anybody_waited_is_no_news(state):
+    for _ in range(3):
+        state._on_message(told(ALL))
+    ended = waits(state)
+    assert not ended
+    state._on_message(told(ALL))
+    until(lambda: ended)
+    assert ended == ["news"]
+
+
+def test_joints_of_other_groups_are_as_told_last(spinner, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("behavior_skills.node.controllers.read_joint_state", lambda data: data)
+    spinner.start()
+    node = spinner.node("skills")
+    state = spinner.do(lambda: RobotState(node, ROBOT, other_joints=["wheel"]))
+    assert state.others == {}
+    state._on_message(told(ALL))
+    state._on_message(told(ALL | {"wheel": 8.0}))
+    assert state.others == {"wheel": 8.0}

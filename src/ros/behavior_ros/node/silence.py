@@ -12,6 +12,14 @@ import math
 import time
 from collections.abc import Callable
 
+Moment = tuple[float, float]
+"""The wall's clock and the node's [s]."""
+
+
+def moment(now: float) -> Moment:
+    """This moment; `now` is the node's time [s]."""
+    return time.monotonic(), now
+
 
 class Silence:
     """Since something was heard last; it begins now.
@@ -37,9 +45,9 @@ class Silence:
         self._first = 0.0
         self.end()
 
-    def end(self, now: float | None = None) -> None:
-        """Something was heard, `now` if that is known already. Any thread may call it."""
-        self._heard = time.monotonic(), self._now() if now is None else now
+    def end(self, heard: Moment | None = None) -> None:
+        """Something was heard, now or at a :func:`moment`. Any thread may call it."""
+        self._heard = moment(self._now()) if heard is None else heard
 
     @property
     def too_long(self) -> bool:

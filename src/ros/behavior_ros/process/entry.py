@@ -32,6 +32,7 @@ from behavior_ros.process.clock_follower import follow_clock
 from behavior_ros.process.lean_executor import LeanExecutor
 from behavior_ros.process.local_transport import match_transport
 from behavior_ros.process.shared_clock import share_clock
+from behavior_ros.topics.background import share_subscriptions
 from behavior_ros.transforms.builtin_transforms import share_transforms
 
 _GRACE = 1.5
@@ -91,6 +92,7 @@ def _run(factories: Sequence[Callable[[], Node]], nodes: list[Node], stop: _Stop
         executor.add_node(node)
     share_clock(everyone, follow_clock(everyone, executor))
     share_transforms(everyone)
+    share_subscriptions(everyone)
     align_timers(everyone)
     stop.wake = lambda: executor.create_task(_nothing)
     try:

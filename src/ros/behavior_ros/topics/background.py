@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from rclpy.context import Context
@@ -32,10 +34,18 @@ _MOST = 1000
 
 _marked: weakref.WeakKeyDictionary[Subscription, int] = weakref.WeakKeyDictionary()
 """Subscriptions, and how many messages may wait in each."""
+_lasting: weakref.WeakSet[Subscription] = weakref.WeakSet()
+"""Those that are not destroyed before their node."""
 
 
 def create_background_subscription(
-    node: Node, message_type: Any, topic: str, callback: Callable[[Any], None], qos: Any
+    node: Node,
+    message_type: Any,
+    topic: str,
+    callback: Callable[[Any], None],
+    qos: Any,
+    *,
+    lasting: bool = False,
 ) -> Subscription:
     """Subscribe to serialized messages.
 
@@ -46,12 +56,44 @@ def create_background_subscription(
         callback: called with the bytes of each message in a thread of its own, one at a time: it
             must be quick, and safe beside callbacks of the executor
         qos: quality of service
+        lasting: it is there as long as the node; another of the process may receive for it then, so
+            do not use what is returned once the process spins
     """
     subscription = node.create_subscription(message_type, topic, callback, qos, raw=True)
     _marked[subscription] = min(subscription.qos_profile.depth or _MOST, _MOST)
+    if lasting:
+        _lasting.add(subscription)
     if node.executor is not None:
         node.executor.wake()  # another thread may have spun before the mark was there
     return subscription
+
+
+def share_subscriptions(nodes: Iterable[Node]) -> None:
+    """Have one lasting subscription receive for all of a process that would receive the same.
+
+    A robot of five groups has as many nodes, and each would take every joint state out of the
+    middleware. Call it when all nodes are made, before they spin.
+    """
+    alike: dict[Any, list[tuple[Node, Subscription]]] = defaultdict(list)
+    for node in nodes:
+        for each in node.subscriptions:
+            if each in _lasting:
+                qos = each.qos_profile
+                kind = each.topic_name, each.msg_type, qos.reliability, qos.durability
+                alike[kind].append((node, each))
+    for several in alike.values():
+        several.sort(key=lambda pair: -_marked[pair[1]])
+        (_, deepest), *others = several
+        if others:
+            callbacks = [each.callback for _, each in several]
+            deepest.callback = partial(_hand_on, callbacks)
+        for node, other in others:
+            node.destroy_subscription(other)
+
+
+def _hand_on(callbacks: Iterable[Callable[[bytes], None]], data: bytes) -> None:
+    for callback in callbacks:
+        callback(data)
 
 
 def is_background(subscription: Subscription) -> bool:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from rclpy.node import Node
@@ -18,8 +18,9 @@ from behavior_ros import (
     seconds,
 )
 from behavior_ros.messages.joint_state_wire import read_joint_state
-from behavior_ros.node.silence import Silence
+from behavior_ros.node.silence import Moment, Silence, moment
 from behavior_ros.topics.background import create_background_subscription
+from behavior_ros.topics.unread import Unread
 from behavior_skills.interfaces import (
     ArmStream,
     Command,
@@ -42,7 +43,10 @@ that a busy machine keeps waiting."""
 
 
 class RobotState:
-    """Newest joint state."""
+    """Newest joint state.
+
+    Of a robot that nobody moves nobody looks at it: messages are read when somebody does.
+    """
 
     def __init__(
         self,
@@ -53,8 +57,8 @@ class RobotState:
         other_joints: Iterable[str] = (),
     ) -> None:
         self._joints = JointStates(robot)
-        self.others = OtherJoints(other_joints)
-        """Of the robot's other groups."""
+        self._others = OtherJoints(other_joints)
+        self._unread = Unread(self._take)
         self._logger = node.get_logger()
         self._clock = node.get_clock()
         self._silences = {
@@ -64,26 +68,31 @@ class RobotState:
         """[s] of the newest message when it came, by its stamp."""
         self._sequence = 0
         self._waiting: set[GoalContext] = set()
-        subscription = create_background_subscription(
-            node, JointStateMsg, topic, self._on_message, QOS_SENSOR
-        )
-        self._topic = subscription.topic_name
+        self._topic = create_background_subscription(
+            node, JointStateMsg, topic, self._on_message, QOS_SENSOR, lasting=True
+        ).topic_name
 
     def _on_message(self, data: bytes) -> None:
+        self._unread.hear((data, moment(self._now())))
+        if self._waiting:
+            self._unread.read()
+
+    def _take(self, heard: tuple[bytes, Moment]) -> None:
+        data, when = heard
         try:
             message = read_joint_state(data)
         except ValueError as error:
             self._logger.warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
             return
-        self.others.take(message)
-        now = self._now()
-        heard = self._joints.take(message, now)
-        if not heard:
+        self._others.take(message)
+        _, now = when
+        parts = self._joints.take(message, now)
+        if not parts:
             return
         self._age = now - 1e-9 * message.stamp if message.stamp else 0.0
         if self._age <= SILENCE:
-            for part in heard:
-                self._silences[part].end(now)
+            for part in parts:
+                self._silences[part].end(when)
         if not self._joints.complete:
             return
         self._sequence += 1
@@ -94,12 +103,20 @@ class RobotState:
         return float(seconds(self._clock.now()))
 
     @property
+    def others(self) -> Mapping[str, float]:
+        """Where the joints of the robot's other groups are, by name [rad or m]."""
+        self._unread.read()
+        return self._others.positions
+
+    @property
     def silent(self) -> bool:
         """No joint states, or only old ones, for longer than `SILENCE`."""
+        self._unread.read()
         return not self._joints.complete or any(s.too_long for s in self._silences.values())
 
     def get(self) -> JointState:
         """Newest joint state; raises `SkillFailure` SERVER_LOST."""
+        self._unread.read()
         state = self._joints.state()
         if state is None or self.silent:
             raise SkillFailure(FailureCode.SERVER_LOST, self._lost())
@@ -112,8 +129,10 @@ class RobotState:
             Cancelled: the goal is to end.
             SkillFailure: SERVER_LOST, none has arrived for `SILENCE`.
         """
+        self._unread.read()
         sequence = self._sequence
         self._waiting.add(context)
+        self._unread.read()  # what came just now, before anybody waited
         try:
             context.wait_until(
                 lambda: self._sequence != sequence or context.nudged, math.inf, lost=self._reason

@@ -75,7 +75,7 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
             self._description = self.create_publisher(String, "robot_description", QOS_LATCHED)
             self._description.publish(String(data=self._robot.urdf))
         create_background_subscription(
-            self, JointState, "joint_states", self._on_joints, QOS_EVERY_JOINT_STATE
+            self, JointState, "joint_states", self._on_joints, QOS_EVERY_JOINT_STATE, lasting=True
         )
 
     def _on_joints(self, data: bytes) -> None:

@@ -87,9 +87,9 @@ class SceneTopic:
         self.workers = at_work(node)
         self.attacher = node.create_client(AttachObject, "scene/attach")
         self.query = node.create_client(QueryScene, "scene/query")
-        self.subscription = create_background_subscription(
-            node, SceneObjectArray, "scene/objects", self._on_message, QOS_LATCHED
-        )
+        self.name = create_background_subscription(
+            node, SceneObjectArray, "scene/objects", self._on_message, QOS_LATCHED, lasting=True
+        ).topic_name
 
     def _on_message(self, data: bytes) -> None:
         self._unread.hear(data)
@@ -123,7 +123,7 @@ class SceneTopic:
         if message is None or self._silence.too_long:
             raise SkillFailure(
                 FailureCode.SERVER_LOST,
-                f"No snapshots of the scene arrive on {self.subscription.topic_name}. Start the "
+                f"No snapshots of the scene arrive on {self.name}. Start the "
                 "scene node and the detector again.",
             )
         views = self._views
@@ -232,7 +232,7 @@ class SceneClient:
             raise SkillFailure(
                 FailureCode.SERVER_LOST,
                 f"The scene is at revision {revision}, but its newest snapshot on "
-                f"{self._topic.subscription.topic_name} has {self._topic.revision()}. See that the "
+                f"{self._topic.name} has {self._topic.revision()}. See that the "
                 "scene node publishes.",
             )
 

@@ -120,7 +120,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._workspace = Workspace(**workspace.model_dump()) if workspace else NOWHERE
         others = robot.config.other_joints
         self._state = RobotState(self, self._robot, other_joints=others)
-        self._world = PlanningWorld(planner, values["ground"], lambda: self._state.others.positions)
+        self._world = PlanningWorld(planner, values["ground"], lambda: self._state.others)
         self._world.warm_up()
         MotionExchange(self, planner)
         self._hand = Hand()
