@@ -17,6 +17,7 @@ from behavior_ros.node import silence
 from behavior_ros.testing import ros, spinner, until  # noqa: F401
 from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node.controllers import RobotState
+from behavior_skills.node.joint_states import MOST_LAYOUTS
 from behavior_tree.cause import Cancelled
 
 FINGERS = dataclasses.replace(
@@ -210,3 +211,32 @@ def test_joints_of_other_groups_are_as_told_last(spinner, monkeypatch):  # noqa:
     state._on_message(told(ALL))
     state._on_message(told(ALL | {"wheel": 8.0}))
     assert state.others == {"wheel": 8.0}
+
+
+def test_of_what_nobody_has_looked_at_the_newest_of_each_sender_is_taken_in(state, monkeypatch):
+    taken, take = [], state._joints.take
+
+    def counted(message, now):
+        taken.append(message)
+        return take(message, now)
+
+    monkeypatch.setattr(state._joints, "take", counted)
+    for position in (1.0, 1.5, 2.0):
+        state._on_message(told(ALL | {"a": position}))
+        state._on_message(told({"left": 0.01 * position, "right": 0.02}))
+    assert not taken
+    assert state.get().q.tolist() == [2.0, 2.0]
+    assert state.get().width == pytest.approx(0.04)
+    assert len(taken) == 2
+
+
+def test_what_is_not_finite_hides_nothing_that_came_before(state):
+    state._on_message(told(ALL | {"a": 1.5}))
+    state._on_message(told(ALL | {"a": float("nan")}))
+    assert state.get().q.tolist() == [1.5, 2.0]
+
+
+def test_messages_of_ever_new_senders_do_not_pile_up(state):
+    for number in range(3 * MOST_LAYOUTS):
+        state._on_message(told({"a": 1.0, "b": 2.0, f"wheel_{number}": 0.0}))
+    assert len(state._untaken._waiting) <= MOST_LAYOUTS

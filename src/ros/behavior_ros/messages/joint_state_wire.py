@@ -30,6 +30,11 @@ class WireJointState(NamedTuple):
     effort: NDArray[np.float64]
     """[Nm] or [N]"""
 
+    @property
+    def finite(self) -> bool:
+        """Whether all positions are numbers."""
+        return bool(np.isfinite(self.position).all())
+
 
 @lru_cache(maxsize=8)  # a process often hears the topic more than once
 def read_joint_state(data: bytes) -> WireJointState:

@@ -10,29 +10,26 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Generic, TypeVar
-
-_Message = TypeVar("_Message")
 
 MOST_UNREAD = 10
 """Messages that may lie: who looks waits a millisecond for them at most."""
 
 
-class Unread(Generic[_Message]):
-    """Messages in the order in which they came, as they came. All threads may use it.
+class Unread:
+    """Serialized messages in the order in which they came. All threads may use it.
 
     Args:
         take: reads one; called by one thread at a time
     """
 
-    def __init__(self, take: Callable[[_Message], None]) -> None:
+    def __init__(self, take: Callable[[bytes], None]) -> None:
         self._take = take
-        self._waiting: deque[_Message] = deque()
+        self._waiting: deque[bytes] = deque()
         self._lock = threading.Lock()
 
-    def hear(self, message: _Message) -> None:
+    def hear(self, data: bytes) -> None:
         """A message came."""
-        self._waiting.append(message)
+        self._waiting.append(data)
         if len(self._waiting) >= MOST_UNREAD:
             self.read()
 

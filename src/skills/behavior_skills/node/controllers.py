@@ -17,10 +17,9 @@ from behavior_ros import (
     ServerLost,
     seconds,
 )
-from behavior_ros.messages.joint_state_wire import read_joint_state
+from behavior_ros.messages.joint_state_wire import WireJointState, read_joint_state
 from behavior_ros.node.silence import Moment, Silence, moment
 from behavior_ros.topics.background import create_background_subscription
-from behavior_ros.topics.unread import Unread
 from behavior_skills.interfaces import (
     ArmStream,
     Command,
@@ -32,7 +31,7 @@ from behavior_skills.interfaces import (
     StreamedMotion,
     Trajectories,
 )
-from behavior_skills.node.joint_states import JointStates, OtherJoints
+from behavior_skills.node.joint_states import JointStates, OtherJoints, Untaken
 from behavior_tree.shown_text import named
 
 SILENCE = 2.5
@@ -45,7 +44,7 @@ that a busy machine keeps waiting."""
 class RobotState:
     """Newest joint state.
 
-    Of a robot that nobody moves nobody looks at it: messages are read when somebody does.
+    Of a robot that nobody moves nobody looks at it: messages are taken in when somebody does.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class RobotState:
     ) -> None:
         self._joints = JointStates(robot)
         self._others = OtherJoints(other_joints)
-        self._unread = Unread(self._take)
+        self._untaken = Untaken(self._take)
         self._logger = node.get_logger()
         self._clock = node.get_clock()
         self._silences = {
@@ -73,17 +72,16 @@ class RobotState:
         ).topic_name
 
     def _on_message(self, data: bytes) -> None:
-        self._unread.hear((data, moment(self._now())))
-        if self._waiting:
-            self._unread.read()
-
-    def _take(self, heard: tuple[bytes, Moment]) -> None:
-        data, when = heard
         try:
             message = read_joint_state(data)
         except ValueError as error:
             self._logger.warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
             return
+        self._untaken.hear(message, moment(self._now()))
+        if self._waiting:
+            self._untaken.take()
+
+    def _take(self, message: WireJointState, when: Moment) -> None:
         self._others.take(message)
         _, now = when
         parts = self._joints.take(message, now)
@@ -105,18 +103,18 @@ class RobotState:
     @property
     def others(self) -> Mapping[str, float]:
         """Where the joints of the robot's other groups are, by name [rad or m]."""
-        self._unread.read()
+        self._untaken.take()
         return self._others.positions
 
     @property
     def silent(self) -> bool:
         """No joint states, or only old ones, for longer than `SILENCE`."""
-        self._unread.read()
+        self._untaken.take()
         return not self._joints.complete or any(s.too_long for s in self._silences.values())
 
     def get(self) -> JointState:
         """Newest joint state; raises `SkillFailure` SERVER_LOST."""
-        self._unread.read()
+        self._untaken.take()
         state = self._joints.state()
         if state is None or self.silent:
             raise SkillFailure(FailureCode.SERVER_LOST, self._lost())
@@ -129,10 +127,10 @@ class RobotState:
             Cancelled: the goal is to end.
             SkillFailure: SERVER_LOST, none has arrived for `SILENCE`.
         """
-        self._unread.read()
+        self._untaken.take()
         sequence = self._sequence
         self._waiting.add(context)
-        self._unread.read()  # what came just now, before anybody waited
+        self._untaken.take()  # what came just now, before anybody waited
         try:
             context.wait_until(
                 lambda: self._sequence != sequence or context.nudged, math.inf, lost=self._reason

@@ -7,13 +7,15 @@ A hand's driver tells of its fingers and the arm's of the arm, on one topic and 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion import RobotModel
 from behavior_ros.messages.joint_state_wire import WireJointState
+from behavior_ros.node.silence import Moment
 from behavior_skills.interfaces import JointState
 
 ARM, FINGERS = "arm", "fingers"
@@ -22,6 +24,39 @@ Layout = tuple[Places, Places, list[str]]
 """Of a message: where the robot's joints stand in it and here, and the parts that it tells of."""
 MOST_LAYOUTS = 20
 """Senders of joint states, each with the same names always."""
+
+
+class Untaken:
+    """The newest message of each sender, until somebody wants to know. All threads may use it.
+
+    Fifty messages or more come each second, and of a robot that rests nobody looks at them.
+
+    Args:
+        take: takes in a message, and when it came; called by one thread at a time, in the order in
+            which they came
+    """
+
+    def __init__(self, take: Callable[[WireJointState, Moment], None]) -> None:
+        self._take = take
+        self._waiting: dict[tuple[str, ...], tuple[WireJointState, Moment]] = {}
+        """By the names of the joints, which tell who sent it."""
+        self._lock = threading.RLock()
+
+    def hear(self, message: WireJointState, when: Moment) -> None:
+        """A message came."""
+        with self._lock:
+            if not message.finite or len(self._waiting) >= MOST_LAYOUTS:
+                self.take()  # what is left out must not hide the one before
+            self._waiting.pop(message.name, None)
+            self._waiting[message.name] = message, when
+
+    def take(self) -> None:
+        """Take in all that has come; whoever returns from here finds it taken in."""
+        if self._waiting:
+            with self._lock:
+                for message, when in self._waiting.values():
+                    self._take(message, when)
+                self._waiting.clear()
 
 
 class JointStates:

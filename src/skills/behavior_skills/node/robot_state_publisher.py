@@ -32,8 +32,9 @@ from behavior_ros import (
 from behavior_ros.messages.conversions import fill_transform
 from behavior_ros.messages.joint_state_wire import WireJointState, read_joint_state
 from behavior_ros.messages.rotations import Matrix
+from behavior_ros.node.silence import Moment, moment
 from behavior_ros.topics.background import create_background_subscription
-from behavior_skills.node.joint_states import ARM, MOST_LAYOUTS, JointStates
+from behavior_skills.node.joint_states import ARM, JointStates, Untaken
 from behavior_skills.node.robot_file import ROBOT, robot_of
 
 QOS_EVERY_JOINT_STATE = QoSProfile(depth=200, reliability=QoSReliabilityPolicy.BEST_EFFORT)
@@ -60,8 +61,9 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         fixed, self._parents = parent_frames(self._robot)
         self._transforms = _messages(self._parents)
         self._joints = JointStates(self._robot)
-        self._untaken: dict[tuple[str, ...], WireJointState] = {}
-        """Messages by the names of their joints, the newest last."""
+        self._untaken = Untaken(self._take)
+        self._told: list[str] = []
+        """Parts that the newest message tells of."""
         self._period = 1.0 / values["publish_rate"]
         self._published = -np.inf
         self._at: NDArray[np.float64] | None = None
@@ -78,26 +80,21 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
             self, JointState, "joint_states", self._on_joints, QOS_EVERY_JOINT_STATE, lasting=True
         )
 
+    def _take(self, message: WireJointState, when: Moment) -> None:
+        self._told = self._joints.take(message)
+
     def _on_joints(self, data: bytes) -> None:
         try:
             message = read_joint_state(data)
         except ValueError as error:
             self.get_logger().warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
             return
-        # The newest of each sender is taken, when it is needed.
-        self._untaken.pop(message.name, None)
-        self._untaken[message.name] = message
-        early = 0.0 <= 1e-9 * message.stamp - self._published < 0.99 * self._period
-        if early and len(self._untaken) < MOST_LAYOUTS:
+        self._untaken.hear(message, moment(1e-9 * message.stamp))
+        if 0.0 <= 1e-9 * message.stamp - self._published < 0.99 * self._period:
             return
-        parts: list[str] = []
-        for untaken in self._untaken.values():
-            parts = self._joints.take(untaken)
-        self._untaken.clear()
-        if early:
-            return
+        self._untaken.take()
         # Fingers may be told of by others than the arm, whose frames are to be of the stamp's time.
-        state = self._joints.state() if ARM in parts else None
+        state = self._joints.state() if ARM in self._told else None
         if state is None:
             return
         self._published = 1e-9 * message.stamp
