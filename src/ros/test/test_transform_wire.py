@@ -43,6 +43,32 @@ def test_all_that_was_written_is_read(messages):
     assert [tuple(each) for each in read_transforms(data)] == [plain(each) for each in messages]
 
 
+@given(st.lists(transforms(), max_size=3), st.data())
+def test_what_a_sender_tells_next_is_read_too(messages, data):
+    """Stamps and numbers are others then, or a name is."""
+    for _ in range(3):
+        for message in messages:
+            other = data.draw(transforms())
+            message.header.stamp, message.transform = other.header.stamp, other.transform
+            if data.draw(st.integers(0, 9)) == 0:
+                message.child_frame_id = other.child_frame_id
+        serialized = serialize_message(TFMessage(transforms=messages))
+        for _ in range(2):
+            assert [tuple(each) for each in read_transforms(serialized)] == list(
+                map(plain, messages)
+            )
+            assert deserialize_message(write_transforms(messages), TFMessage).transforms == messages
+
+
+def test_senders_whose_messages_begin_alike_are_told_apart():
+    one, other = (
+        serialize_message(TFMessage(transforms=[TransformStamped(child_frame_id=name)]))
+        for name in ("hand", "head")
+    )
+    for _ in range(3):
+        assert [read_transforms(data)[0].child for data in (one, other)] == ["hand", "head"]
+
+
 @given(st.lists(transforms(), max_size=5))
 def test_rclpy_reads_all_that_is_written(messages):
     read = deserialize_message(write_transforms(messages), TFMessage)

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _HEADER = 4
-_SECOND = 1_000_000_000
+SECOND = 1_000_000_000
+"""[ns]"""
 
 
 class WireReader:
@@ -51,7 +52,7 @@ class WireReader:
         """A time, in nanoseconds."""
         second, nanosecond = struct.unpack_from(f"{self.order}iI", self._data, self._align(4))
         self._at += 8
-        return int(second * _SECOND + nanosecond)
+        return int(second * SECOND + nanosecond)
 
     def text(self) -> str:
         """A text."""

@@ -90,8 +90,9 @@ class _Link:
             return
         self.stamps.insert(index, stamp)
         self.samples.insert(index, sample)
-        expired = bisect.bisect_left(self.stamps, self.stamps[-1] - cache)
-        del self.stamps[:expired], self.samples[:expired]
+        if self.stamps[0] < self.stamps[-1] - cache:
+            expired = bisect.bisect_left(self.stamps, self.stamps[-1] - cache)
+            del self.stamps[:expired], self.samples[:expired]
 
     def at(self, stamp: int) -> _Sample:
         if self.static:
@@ -158,8 +159,10 @@ class TransformTree:
             sample = _sample(parent, child, position, rotation)
             with self._lock:
                 link = self._links.get(child)
-                if link is None or link.parent != parent or link.static != static:
-                    link = _Link(parent, static)
+                if link is not None and link.parent == parent and link.static == static:
+                    link.put(stamp, sample, self._cache)
+                    return
+                link = _Link(parent, static)
                 link.put(stamp, sample, self._cache)
                 self._links[child] = link
                 self._frames.update((parent, child))
@@ -279,7 +282,7 @@ def _sample(parent: str, child: str, position: Vector, rotation: Quaternion) -> 
     """
     if parent == child:
         raise TransformError("a frame cannot be its own parent")
-    norm = math.sqrt(sum([value * value for value in rotation]))
+    norm = math.hypot(*rotation)
     if not (math.isfinite(norm) and all(map(math.isfinite, position))):
         raise TransformError(f"{position}, {rotation} are not finite numbers")
     if abs(norm - 1.0) > 1e-2:

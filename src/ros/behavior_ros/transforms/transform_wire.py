@@ -6,13 +6,14 @@ Every process that looks up frames receives all of them all the time, and hardly
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from geometry_msgs.msg import TransformStamped
 
 from behavior_ros.messages.rotations import Quaternion, Vector
-from behavior_ros.messages.wire import WireWriter, reading
+from behavior_ros.messages.wire import SECOND, WireWriter, reading
 
 
 class WireTransform(NamedTuple):
@@ -28,23 +29,101 @@ class WireTransform(NamedTuple):
     """x, y, z, w"""
 
 
+_HEAD = 8
+"""[bytes] that say how numbers are written, and how many transforms there are."""
+_NUMBERS = 7
+_EACH = 3 + _NUMBERS
+"""Values of a transform: seconds, nanoseconds, names and numbers."""
+_MOST_FORMS, _LARGEST = 50, 100_000
+"""That are kept, and the bytes of their messages."""
+
+
+class _Form:
+    """What the messages of one sender have in common: all but stamps and numbers."""
+
+    def __init__(self, data: bytes, order: str, names: Sequence[tuple[str, str, bytes]]) -> None:
+        """Of a message; `names` are those of parents and children, and the bytes of both."""
+        self._names = [(parent, child) for parent, child, _ in names]
+        self._head, self._blocks = data[:_HEAD], tuple(block for _, _, block in names)
+        each = "".join(f"iI{len(block)}s{_NUMBERS}d" for block in self._blocks)
+        self._values = struct.Struct(f"{order}{_HEAD}s{each}")
+        self.kept = self._values.size == len(data) <= _LARGEST
+        """Whether it is worth it: there is nothing else in the message."""
+
+    def read(self, data: bytes) -> list[WireTransform] | None:
+        """The transforms of a message of the same length; None: it has other names."""
+        values = self._values.unpack(data)
+        if values[0] != self._head or values[3::_EACH] != self._blocks:
+            return None
+        return [
+            WireTransform(
+                parent,
+                child,
+                values[k] * SECOND + values[k + 1],
+                values[k + 3 : k + 6],
+                values[k + 6 : k + 10],
+            )
+            for k, (parent, child) in zip(range(1, len(values), _EACH), self._names, strict=True)
+        ]
+
+    def write(self, transforms: Sequence[TransformStamped]) -> bytes:
+        """A message of these, which have the same names."""
+        values: list[Any] = [self._head]
+        for each, block in zip(transforms, self._blocks, strict=True):
+            stamp, p, r = each.header.stamp, each.transform.translation, each.transform.rotation
+            values += (stamp.sec, stamp.nanosec, block, p.x, p.y, p.z, r.x, r.y, r.z, r.w)
+        return self._values.pack(*values)
+
+
+_read_forms: dict[tuple[int, bytes], _Form] = {}
+"""By a message's length and how its names begin."""
+_written_forms: dict[tuple[str, ...], _Form] = {}
+"""By all names."""
+
+
 def read_transforms(data: bytes) -> list[WireTransform]:
     """The transforms of a message, in order.
 
     Raises:
         ValueError: the bytes are no such message, or are cut off
     """
-    found = []
-    with reading(data, "tf2_msgs/TFMessage") as wire:
-        for _ in range(wire.count()):
-            stamp, parent, child = wire.stamp(), wire.text(), wire.text()
-            x, y, z, i, j, k, w = wire.doubles(7)
-            found.append(WireTransform(parent, child, stamp, (x, y, z), (i, j, k, w)))
+    kind = len(data), data[_HEAD + 8 : _HEAD + 16]
+    form = _read_forms.get(kind)
+    found = None if form is None else form.read(data)
+    if found is None:
+        found, form = _read(data)
+        _keep(_read_forms, kind, form)
     return found
 
 
 def write_transforms(transforms: Sequence[TransformStamped]) -> bytes:
     """The message that holds these transforms, in order."""
+    names = tuple(
+        [name for each in transforms for name in (each.header.frame_id, each.child_frame_id)]
+    )
+    form = _written_forms.get(names)
+    if form is not None:
+        return form.write(transforms)
+    data = _write(transforms)
+    _keep(_written_forms, names, _read(data)[1])
+    return data
+
+
+def _read(data: bytes) -> tuple[list[WireTransform], _Form]:
+    """The transforms, field by field."""
+    found, names = [], []
+    with reading(data, "tf2_msgs/TFMessage") as wire:
+        for _ in range(wire.count()):
+            stamp, begin = wire.stamp(), wire.at
+            parent, child = wire.text(), wire.text()
+            x, y, z, i, j, k, w = wire.doubles(_NUMBERS)
+            names.append((parent, child, data[begin : wire.at - 8 * _NUMBERS]))
+            found.append(WireTransform(parent, child, stamp, (x, y, z), (i, j, k, w)))
+        return found, _Form(data, wire.order, names)
+
+
+def _write(transforms: Sequence[TransformStamped]) -> bytes:
+    """The message, field by field."""
     wire = WireWriter()
     wire.numbers("I", len(transforms))
     for each in transforms:
@@ -54,3 +133,10 @@ def write_transforms(transforms: Sequence[TransformStamped]) -> bytes:
         p, r = each.transform.translation, each.transform.rotation
         wire.numbers("7d", p.x, p.y, p.z, r.x, r.y, r.z, r.w)
     return wire.message()
+
+
+def _keep(forms: dict[Any, _Form], kind: Any, form: _Form) -> None:
+    if form.kept:
+        if len(forms) >= _MOST_FORMS:
+            forms.clear()
+        forms[kind] = form
