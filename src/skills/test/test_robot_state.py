@@ -230,9 +230,14 @@ def test_of_what_nobody_has_looked_at_the_newest_of_each_sender_is_taken_in(stat
     assert len(taken) == 2
 
 
-def test_what_is_not_finite_hides_nothing_that_came_before(state):
+@pytest.mark.parametrize(
+    "useless",
+    [told(ALL | {"a": float("nan")}), told(ALL)._replace(position=np.array([0.02]))],
+    ids=["not finite", "cut off"],
+)
+def test_what_cannot_be_used_hides_nothing_that_came_before(state, useless):
     state._on_message(told(ALL | {"a": 1.5}))
-    state._on_message(told(ALL | {"a": float("nan")}))
+    state._on_message(useless)
     assert state.get().q.tolist() == [1.5, 2.0]
 
 

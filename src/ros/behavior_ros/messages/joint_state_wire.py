@@ -31,9 +31,9 @@ class WireJointState(NamedTuple):
     """[Nm] or [N]"""
 
     @property
-    def finite(self) -> bool:
-        """Whether all positions are numbers."""
-        return bool(np.isfinite(self.position).all())
+    def whole(self) -> bool:
+        """Whether each joint has a position, and all are numbers."""
+        return len(self.position) >= len(self.name) and bool(np.isfinite(self.position).all())
 
 
 @lru_cache(maxsize=8)  # a process often hears the topic more than once

@@ -45,7 +45,7 @@ class Untaken:
     def hear(self, message: WireJointState, when: Moment) -> None:
         """A message came."""
         with self._lock:
-            if not message.finite or len(self._waiting) >= MOST_LAYOUTS:
+            if not message.whole or len(self._waiting) >= MOST_LAYOUTS:
                 self.take()  # what is left out must not hide the one before
             self._waiting.pop(message.name, None)
             self._waiting[message.name] = message, when
