@@ -90,8 +90,9 @@ class _Link:
             return
         self.stamps.insert(index, stamp)
         self.samples.insert(index, sample)
-        if self.stamps[0] < self.stamps[-1] - cache:
-            expired = bisect.bisect_left(self.stamps, self.stamps[-1] - cache)
+        oldest = self.stamps[-1] - cache
+        if self.stamps[0] < oldest:
+            expired = bisect.bisect_left(self.stamps, oldest)
             del self.stamps[:expired], self.samples[:expired]
 
     def at(self, stamp: int) -> _Sample:
@@ -159,13 +160,12 @@ class TransformTree:
             sample = _sample(parent, child, position, rotation)
             with self._lock:
                 link = self._links.get(child)
-                if link is not None and link.parent == parent and link.static == static:
-                    link.put(stamp, sample, self._cache)
-                    return
-                link = _Link(parent, static)
+                if link is None or link.parent != parent or link.static != static:
+                    link = _Link(parent, static)
                 link.put(stamp, sample, self._cache)
-                self._links[child] = link
-                self._frames.update((parent, child))
+                if link is not self._links.get(child):
+                    self._links[child] = link
+                    self._frames.update((parent, child))
         except TransformError as error:
             what = f"{parent} -> {child} at {stamp / _SECOND:.3f} s"
             raise TransformError(f"{what}: {error}") from None

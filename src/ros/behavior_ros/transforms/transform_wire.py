@@ -35,7 +35,7 @@ _NUMBERS = 7
 _EACH = 3 + _NUMBERS
 """Values of a transform: seconds, nanoseconds, names and numbers."""
 _MOST_FORMS, _LARGEST = 50, 100_000
-"""That are kept, and the bytes of their messages."""
+"""That are kept, and the bytes of messages of others whose forms are."""
 
 
 class _Form:
@@ -47,8 +47,8 @@ class _Form:
         self._head, self._blocks = data[:_HEAD], tuple(block for _, _, block in names)
         each = "".join(f"iI{len(block)}s{_NUMBERS}d" for block in self._blocks)
         self._values = struct.Struct(f"{order}{_HEAD}s{each}")
-        self.kept = self._values.size == len(data) <= _LARGEST
-        """Whether it is worth it: there is nothing else in the message."""
+        self.fits = self._values.size == len(data)
+        """Whether there is nothing else in the message."""
 
     def read(self, data: bytes) -> list[WireTransform] | None:
         """The transforms of a message of the same length; None: it has other names."""
@@ -92,7 +92,8 @@ def read_transforms(data: bytes) -> list[WireTransform]:
     found = None if form is None else form.read(data)
     if found is None:
         found, form = _read(data)
-        _keep(_read_forms, kind, form)
+        if len(data) <= _LARGEST:
+            _keep(_read_forms, kind, form)
     return found
 
 
@@ -136,7 +137,7 @@ def _write(transforms: Sequence[TransformStamped]) -> bytes:
 
 
 def _keep(forms: dict[Any, _Form], kind: Any, form: _Form) -> None:
-    if form.kept:
+    if form.fits:
         if len(forms) >= _MOST_FORMS:
             forms.clear()
         forms[kind] = form
