@@ -105,15 +105,22 @@ class Simulation:
         drives = self.base is not None and self.base.moving
         return drives or any(part.moving for part in self.parts.values())
 
+    @property
+    def driven(self) -> bool:
+        """Whether the base is told to drive."""
+        return self.base is not None and self.base.driven
+
     def under_way(self) -> float:
-        """How long [s] nothing will happen but that arms and fingers go on as they were told to; 0:
-        something else may, or none of them moves.
+        """How long [s] nothing will happen but that base, arms and fingers go on as they were told
+        to; 0: something else may, or none of them moves.
         """
         remaining = min(part.remaining(self.time) for part in self.parts.values())
         cup = self.world.cup
-        drives = self.base is not None and self.base.moving
-        sucks = cup is not None and cup.pump and not cup.held
-        return 0.0 if drives or sucks or math.isinf(remaining) else remaining
+        if cup is not None and cup.pump and not cup.held:
+            return 0.0
+        if self.base is not None and self.base.moving:
+            return min(remaining, self.base.remaining(self.time))
+        return 0.0 if math.isinf(remaining) else remaining
 
     def reset(self, seed: int, layout: str = "") -> None:
         """Start state of `seed`; running goals end, time goes on, the recording starts anew.

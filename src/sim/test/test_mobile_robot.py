@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from behavior_sim.control.base_controller import COMMAND_LIFETIME, BaseController
+from behavior_sim.control.base_controller import COMMAND_LIFETIME, COMMAND_PERIOD, BaseController
 from behavior_sim.control.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.goals import Ending, Goal
 from behavior_sim.judging import ROBOT
@@ -258,16 +258,37 @@ def test_commands_that_are_no_numbers_stop_the_base(config: WorldConfig) -> None
     assert not base.moving
 
 
+def test_a_base_is_under_way_until_its_next_velocity_is_due(simulation: Simulation) -> None:
+    assert simulation.base is not None
+    begin = simulation.time
+    assert simulation.under_way() == 0.0
+    simulation.base.command(begin, np.array([0.2, 0.0, 0.0]))
+    assert simulation.driven
+    assert simulation.under_way() == pytest.approx(COMMAND_PERIOD)
+    simulation.advance(20)
+    assert simulation.under_way() == pytest.approx(begin + COMMAND_PERIOD - simulation.time)
+    simulation.advance(20)
+    assert simulation.under_way() == 0.0, "the next one is due"
+    simulation.base.command(simulation.time, np.zeros(3))
+    assert simulation.moving
+    assert not simulation.driven
+    assert simulation.under_way() == 0.0, "it comes to rest"
+
+
 def test_who_steers_the_base_is_waited_for(config: WorldConfig) -> None:
     base = BaseController(config.robot.base)
     node = SimpleNamespace(
-        _simulation=SimpleNamespace(base=base, time=3.0),
+        _simulation=SimpleNamespace(driven=True, time=3.0, config=config),
         _drive_lead=Lead(DRIVE_LEAD, wall=lambda: 0.0),
+        _chunk=10,
+        _newest_step=10 * config.timestep,
     )
     SimulationNode._command_base(node, base, np.array([0.2, 0.0, 0.0]))
     assert SimulationNode._wait_for_drive(node, 3.0 + 0.9 * DRIVE_LEAD) == 0.0
     assert SimulationNode._wait_for_drive(node, 3.0 + 2.0 * DRIVE_LEAD) > 0.0
-    SimulationNode._command_base(node, base, np.zeros(3))
+    node._newest_step = COMMAND_PERIOD  # the next velocity is due at its end
+    assert SimulationNode._wait_for_drive(node, 3.0 + COMMAND_PERIOD) > 0.0
+    node._simulation.driven = False
     assert SimulationNode._wait_for_drive(node, 3.0 + 2.0 * DRIVE_LEAD) == 0.0, "it is to stand"
 
 

@@ -80,6 +80,37 @@ def test_requests_run_in_the_thread_while_it_waits(counter: Counter) -> None:
     stepper.stop()
 
 
+def test_requests_bring_no_chunk_about(counter: Counter) -> None:
+    stepper = Stepper(counter.advance, speed=0.001)
+    stepper.start()
+    counts = [stepper.call(lambda: counter.count, timeout=15.0) for _ in range(10)]
+    stepper.stop()
+    assert counts[-1] <= 1, "the second one is due after 20 s"
+
+
+def test_what_is_held_stays_so_when_a_request_comes(counter: Counter) -> None:
+    held = True
+    stepper = Stepper(counter.advance, speed=0.0, hold=lambda _: 60.0 if held else 0.0)
+    stepper.start()
+    assert [stepper.call(lambda: counter.count, timeout=15.0) for _ in range(10)] == [0] * 10
+    held = False
+    stepper.nudge()
+    assert counter.reached.wait(20.0)
+    stepper.stop()
+
+
+def test_requests_that_never_cease_do_not_stop_time(counter: Counter) -> None:
+    stepper = Stepper(counter.advance, speed=0.0)
+
+    def again() -> None:
+        stepper.post(again)
+
+    stepper.post(again)
+    stepper.start()
+    assert counter.reached.wait(20.0)
+    stepper.stop()
+
+
 def test_requests_pass_their_errors_on(started: Stepper) -> None:
     with pytest.raises(KeyError):
         started.call(lambda: {}["nothing"])

@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 COMMAND_LIFETIME = 0.5
 """[s] after which a velocity that was not told again is over."""
+COMMAND_PERIOD = 0.06
+"""[s] from one velocity to the next: 50 ms at the least, and a robot tells its pose every 20 ms."""
 _SLIP = 2.0
 """The setpoint is so many times as far ahead at most as what the wheels' full force takes."""
 _STILL = 1e-4
@@ -50,6 +52,10 @@ class BaseController:
     def driven(self) -> bool:
         """Whether it is told to drive, rather than to stand."""
         return bool(self._wanted.any())
+
+    def remaining(self, t: float) -> float:
+        """How long [s] from `t` [s] on it drives as it is told, until it is told anew."""
+        return max(0.0, self._commanded + COMMAND_PERIOD - t) if self.driven else 0.0
 
     def yields(self, pose: Array) -> bool:
         """Whether something has pushed it further off where it stands than its wheels hold it."""

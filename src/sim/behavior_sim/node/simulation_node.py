@@ -83,10 +83,12 @@ between two joint states; and until which: then it was no stream."""
 DRIVE_LEAD = 0.1
 """[s] of driving after a velocity from which on the next one is waited for: longer than from one to
 the next, 50 ms, and what the pose needs that it answers."""
+VELOCITY_LEAD = 0.05
+"""[s] instead, after a step that went until the next one was due."""
 UNDER_WAY = 0.1
 """[s] at most of a step where time goes faster than real time, programs that follow are waited for,
-and arms and fingers are on their way: what they would see on between decides nothing, and each look
-costs as much as the physics."""
+and base, arms and fingers are on their way: what they would see on between decides nothing, and
+each look costs as much as the physics."""
 OBJECTS_RATE = 10.0
 """[Hz] of the true state of the objects."""
 FEEDBACK_RATE = 5.0
@@ -434,8 +436,9 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _wait_for_followers(self, now: float) -> float:
         # While something moves, the next step may be computed beside them. When a motion has ended,
-        # what comes next is being decided.
-        ahead = self._newest_step if self._simulation.moving else 0.0
+        # or the base's next velocity is due, what comes next is being decided.
+        moves_alone = self._simulation.moving and not self._simulation.driven
+        ahead = self._newest_step if moves_alone else 0.0
         return max(
             self._followers.wait(now, ahead=ahead),
             self._wait_for_sight(now),
@@ -449,8 +452,10 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _wait_for_drive(self, now: float) -> float:
         """Who steers the base by where it is: else it drives on while the next velocity is due."""
-        base = self._simulation.base
-        return self._drive_lead.wait(now) if base is not None and base.driven else 0.0
+        if not self._simulation.driven:
+            return 0.0
+        was_long = self._newest_step > 1.5 * self._chunk * self._simulation.config.timestep
+        return self._drive_lead.wait(now + (DRIVE_LEAD - VELOCITY_LEAD if was_long else 0.0))
 
     def _wait_for_sight(self, now: float) -> float:
         if self._truthful:

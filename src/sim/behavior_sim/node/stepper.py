@@ -2,7 +2,8 @@
 """The thread that owns the simulation: advances it at the wanted speed and runs others' requests.
 
 Everything that touches the simulation runs in this one thread. Other threads hand in functions;
-they run between two chunks of physics, also while the simulation is paused or waits for its pace.
+they run between two chunks of physics, also while the simulation is paused or waits for its pace,
+and bring no chunk about.
 """
 
 import logging
@@ -47,6 +48,8 @@ class Stepper:
         self._requests: deque[Callable[[], Any]] = deque()
         self._wake = threading.Condition()
         self._repace = True
+        self._paced_from = (0.0, 0.0)
+        """[s, wall] and [s] from which on the pace is kept."""
         self._thread = threading.Thread(target=self._run, name="simulation", daemon=True)
 
     @property
@@ -118,50 +121,38 @@ class Stepper:
             future.cancel()
 
     def _run(self) -> None:
-        start_wall = start_sim = 0.0
         now = 0.0
         while True:
             with self._wake:
+                while not (self._stopping or self._requests) and (pause := self._pause(now)) > 0.0:
+                    self._wake.wait(pause)
                 if self._stopping:
                     return
                 requests = list(self._requests)
                 self._requests.clear()
             for request in requests:
                 self._guard(request)
-            if not self._paused:
-                now = self._guard(self._advance) or now
             with self._wake:
-                if self._repace:
-                    self._repace = False
-                    start_wall, start_sim = time.monotonic(), now
-                self._wait_for_others(now)
-                self._wait(start_wall, now - start_sim)
+                is_due = self._pause(now) <= 0.0
+            if is_due:
+                now = self._guard(self._advance) or now
 
-    def _wait_for_others(self, now: float) -> None:
-        """Wait as long as `hold` says, or until a request comes; the condition is held."""
-        while not (self._requests or self._stopping or self._paused):
-            pause = self._hold(now)
-            if pause <= 0.0:
-                return
-            self._wake.wait(pause)
-
-    def _wait(self, start_wall: float, simulated: float) -> None:
-        """Wait for the pace, a request, or the end of a pause; the condition is held."""
+    def _pause(self, now: float) -> float:
+        """How long [s, wall] until the next chunk is due, unless something changes; the condition
+        is held.
+        """
         if self._paused:
-            while self._paused and not self._requests and not self._stopping:
-                self._wake.wait()
-            return
-        if self._speed <= 0.0:
-            return
-        due = start_wall + simulated / self._speed
-        ahead = due - time.monotonic()
-        if ahead < -_BEHIND:
-            self._repace = True
-        while ahead > 0.0 and not (self._stopping or self._repace or self._paused):
-            self._wake.wait(ahead)
-            if self._requests:
-                return
-            ahead = due - time.monotonic()
+            return threading.TIMEOUT_MAX
+        wall = time.monotonic()
+        if self._repace:
+            self._repace, self._paced_from = False, (wall, now)
+        pause = self._hold(now)
+        if pause > 0.0 or self._speed <= 0.0:
+            return pause
+        began, begin = self._paced_from
+        ahead = began + (now - begin) / self._speed - wall
+        self._repace = ahead < -_BEHIND
+        return ahead
 
     def _guard(self, work: Callable[[], _T]) -> _T | None:
         try:
