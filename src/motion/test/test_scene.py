@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from conftest import CUBE, at, down, joints
@@ -18,6 +20,7 @@ from behavior_motion import (
     RobotModel,
     Sphere,
 )
+from behavior_motion.collision.scene import CollisionRule, SceneSnapshot
 
 
 def test_attached_object_keeps_its_relative_pose(table: MotionPlanner) -> None:
@@ -74,6 +77,27 @@ def test_rules_latest_wins_and_end_with_their_block(table: MotionPlanner) -> Non
     scene.allow_collision("table", "cube_0")
     scene.remove_object("cube_0")
     assert all("cube_0" not in (r.a, r.b) for r in snapshot().rules)
+
+
+NAMES = st.sampled_from(["a", "b", "c", "ab", "*", "a*", "?"])
+
+
+@given(st.lists(st.builds(CollisionRule, NAMES, NAMES, st.booleans()), max_size=12))
+def test_the_latest_rule_that_matches_counts(rules: list[CollisionRule]) -> None:
+    scene = SceneSnapshot(rules=tuple(rules))
+    for x, y in itertools.product(("a", "b", "c", "ab"), repeat=2):
+        matching = [rule.allowed for rule in rules if rule.matches(x, y)]
+        assert scene.allowed(x, y) == (matching[-1] if matching else False)
+
+
+def test_hundreds_of_rules_cost_no_more_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Robots come with that many; each is asked about for thousands of pairs."""
+    rules = tuple(CollisionRule(f"link_{i}", f"link_{i + 1}", True) for i in range(500))
+    scene, matched = SceneSnapshot(rules=rules), []
+    monkeypatch.setattr(CollisionRule, "matches", lambda self, x, y: matched.append(self))
+    assert scene.allowed("link_1", "link_0")
+    assert not scene.allowed("link_0", "link_2")
+    assert not matched
 
 
 def test_nothing_allowed_is_no_change(table: MotionPlanner) -> None:

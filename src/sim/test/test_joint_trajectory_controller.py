@@ -13,7 +13,7 @@ from behavior_sim.control.joint_trajectory_controller import (
     Tolerances,
     TrajectoryPoints,
 )
-from behavior_sim.control.splines import JointSpline
+from behavior_sim.control.splines import JointSpline, Setpoints
 from behavior_sim.goals import Ending, InvalidGoal
 from behavior_sim.worlds.config import WorldConfig
 
@@ -80,6 +80,16 @@ def test_positions_alone_make_a_smooth_path_at_rest_at_both_ends() -> None:
     for knot in times[1:-1]:
         before, after = spline.sample(knot - 1e-6)[1], spline.sample(knot + 1e-6)[1]
         assert before == pytest.approx(after, abs=1e-4)
+
+
+@given(jumps=st.lists(st.sampled_from([1, 1, 1, 2, 15, 16, 40, -3, 0.37]), max_size=60))
+def test_setpoints_are_samples_of_the_spline_whatever_times_they_are_asked_for(jumps) -> None:
+    spline = JointSpline(np.array([0.0, 0.2, 0.5]), line(0.0, 0.3, 0.2))
+    setpoints, t = Setpoints(spline, PERIOD), -2 * PERIOD
+    for jump in jumps:
+        t = round(t + jump * PERIOD, 9)
+        for got, wanted in zip(setpoints.at(t), spline.sample(t), strict=True):
+            assert got == pytest.approx(wanted, abs=1e-8)
 
 
 def test_goal_is_followed_and_succeeds(controller, config) -> None:

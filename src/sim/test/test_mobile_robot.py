@@ -189,7 +189,7 @@ def test_a_robot_that_is_shoved_stays_where_it_came_to(simulation: Simulation) -
 
 
 def test_messages_tell_of_all_parts(simulation: Simulation) -> None:
-    message = JointStateMessage(simulation.config).fill(simulation, 0)
+    message = JointStateMessage(simulation.world).fill(simulation, 0)
     told = dict(zip(message.name, message.position, strict=True))
     assert len(told) == 7 + 7 + 1 + 2 + 6 + 6
     assert told["torso_lift_joint"] == pytest.approx(0.1, abs=1e-3)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -22,6 +23,11 @@ from behavior_motion.collision.shapes import HalfSpace, HeightField, Shape
 from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError, known
 from behavior_motion.limits import MOST_OBJECTS
 from behavior_motion.robot.model import RobotModel
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name of a rule is an fnmatch pattern."""
+    return any(c in name for c in "*?[")
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,11 @@ class CollisionRule:
     b: str
     allowed: bool
 
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it speaks of more than one pair of names."""
+        return is_pattern(self.a) or is_pattern(self.b)
+
     def matches(self, x: str, y: str) -> bool:
         """True where the rule speaks of the pair, in either order."""
         return (fnmatchcase(x, self.a) and fnmatchcase(y, self.b)) or (
@@ -75,10 +86,29 @@ class SceneSnapshot:
 
     def allowed(self, x: str, y: str) -> bool:
         """True where the latest matching rule lets ``x`` and ``y`` touch."""
-        for rule in reversed(self.rules):
+        exact, patterns = self._sorted_rules
+        latest, allowed = exact.get(frozenset((x, y)), (-1, False))
+        for place, rule in patterns:
+            if place < latest:
+                break
             if rule.matches(x, y):
                 return rule.allowed
-        return False
+        return allowed
+
+    @cached_property
+    def _sorted_rules(
+        self,
+    ) -> tuple[dict[frozenset[str], tuple[int, bool]], list[tuple[int, CollisionRule]]]:
+        """Places and verdicts of the latest rules of pairs of names; places and rules with
+        patterns, the latest first. A robot may come with hundreds of the former.
+        """
+        exact, patterns = {}, []
+        for place, rule in enumerate(self.rules):
+            if rule.is_pattern:
+                patterns.append((place, rule))
+            else:
+                exact[frozenset((rule.a, rule.b))] = (place, rule.allowed)
+        return exact, patterns[::-1]
 
 
 class PlanningScene:
@@ -334,7 +364,7 @@ class PlanningScene:
     def _rule(self, a: str, b: str, allowed: bool) -> CollisionRule:
         names = (*self.robot.frame_names, *self.object_names())
         for party in (a, b):
-            if not any(c in party for c in "*?["):
+            if not is_pattern(party):
                 known("link or object", party, names, ErrorCode.INVALID_OBJECT_NAME)
         return CollisionRule(a, b, allowed)
 

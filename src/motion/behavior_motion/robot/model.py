@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree
 
-import coal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
 from behavior_motion.errors import ErrorCode, known
+from behavior_motion.robot.collision_pairs import adjacent, drop_pairs, replace_meshes
 from behavior_motion.robot.other_links import OtherLinks
 from behavior_motion.robot.resources import resolve
 from behavior_motion.robot.robot_file import (
@@ -149,18 +149,15 @@ class RobotModel:
         locked = [full.getJointId(n) for n in names if n not in wanted]
         if locked:
             full, geometry = pin.buildReducedModel(full, geometry, locked, pin.neutral(full))
-        for item in geometry.geometryObjects:
-            if isinstance(item.geometry, coal.BVHModelBase):
-                item.geometry.buildConvexHull(True, "Qt")
-                item.geometry = item.geometry.convex
+        replace_meshes(geometry)
         geometry.addAllCollisionPairs()
         for link in sorted({link for pair in self.config.disabled_collisions for link in pair}):
             known("disabled_collisions", link, _body_names(full))
         disabled = disabled_pairs(self.config)
-        _drop_pairs(
+        drop_pairs(
             geometry,
             lambda a, b: (
-                _adjacent(full, a.parentJoint, b.parentJoint)
+                adjacent(full, a.parentJoint, b.parentJoint)
                 or frozenset((full.frames[a.parentFrame].name, full.frames[b.parentFrame].name))
                 in disabled
             ),
@@ -335,21 +332,6 @@ class RobotModel:
         if data is None:
             data = self._local.data = self.pin_model.createData()
         return data
-
-
-def _drop_pairs(geometry: Any, unwanted: Callable[[Any, Any], bool]) -> None:
-    """Remove the collision pairs of which ``unwanted(first, second)`` is true."""
-    objects = geometry.geometryObjects
-    # As numbers first: what the list gives are views that change when a pair before is removed.
-    for first, second in [(pair.first, pair.second) for pair in geometry.collisionPairs]:
-        if unwanted(objects[first], objects[second]):
-            geometry.removeCollisionPair(pin.CollisionPair(first, second))
-
-
-def _adjacent(model: Any, first: int, second: int) -> bool:
-    """True where two joints' bodies are one, or connected by one joint."""
-    parents = model.parents
-    return bool(first == second or parents[first] == second or parents[second] == first)
 
 
 def _body_names(model: Any) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from behavior_sim.control.splines import JointSpline
+from behavior_sim.control.splines import JointSpline, Setpoints
 from behavior_sim.goals import Ending, Goal, InvalidGoal, InvalidJoints, Outcome, elapsed
 from behavior_sim.worlds.robot import SimulatedArm
 
@@ -86,7 +86,7 @@ class JointTrajectoryController:
         self._default_goal = goal_tolerance
         self._default_goal_time = goal_time
         self._goal: Goal | None = None
-        self._motion: JointSpline | None = None
+        self._motion: Setpoints | None = None
         self._start = 0.0
         self._stopping = False
         self._positions = np.array(arm.home, dtype=float)
@@ -152,7 +152,7 @@ class JointTrajectoryController:
         given = tolerances.goal_time if tolerances is not None else None
         self._goal_time = self._default_goal_time if given is None else given
         self._goal = Goal(on_done)
-        self._motion, self._start, self._stopping = spline, t, False
+        self._follow(spline, t, stopping=False)
         return self._goal
 
     def cancel(self, t: float, goal: Goal | None = None) -> None:
@@ -175,7 +175,7 @@ class JointTrajectoryController:
             return self.setpoint
         passed = self.elapsed(t)
         if passed >= 0.0:
-            self._positions, self._velocities = motion.sample(passed)
+            self._positions, self._velocities = motion.at(passed)
         if self._stopping:
             if passed >= motion.duration:
                 self._motion = None
@@ -315,12 +315,16 @@ class JointTrajectoryController:
         # A straight ramp of the velocity: the average is half of what it is now.
         stop = self._positions + self._velocities * duration / 2
         stop = np.clip(stop, self._lower, self._upper)
-        self._motion = JointSpline(
+        ramp = JointSpline(
             np.array([0.0, duration]),
             np.vstack([self._positions, stop]),
             np.vstack([self._velocities, np.zeros_like(stop)]),
         )
-        self._start, self._stopping = t, True
+        self._follow(ramp, t, stopping=True)
+
+    def _follow(self, spline: JointSpline, t: float, *, stopping: bool) -> None:
+        self._motion = Setpoints(spline, self._period)
+        self._start, self._stopping = t, stopping
 
     def _end(self, ending: Ending, message: str = "") -> None:
         goal, self._goal = self._goal, None

@@ -5,15 +5,16 @@ What a point gives decides the degree, as in ros2_control: positions alone make 
 continuous acceleration (there: linear), with velocities it is cubic, with accelerations quintic.
 """
 
-from bisect import bisect_right
-from itertools import accumulate, repeat
-from operator import mul
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
 
 Array = NDArray[np.float64]
+
+_SAME_TIME = 1e-9
+"""[s]"""
 
 
 class JointSpline:
@@ -46,38 +47,55 @@ class JointSpline:
             spline = _quintic(times, positions, velocities, accelerations)
         self._spline = spline
         self._velocity = spline.derivative()
-        self._knots = times.tolist()
-        # Lowest power first, and velocities beside positions: (segments, powers, 2, joints).
-        positions_of = np.swapaxes(spline.c[::-1], 0, 1)
-        velocities_of = np.zeros_like(positions_of)
-        velocities_of[:, :-1] = np.swapaxes(self._velocity.c[::-1], 0, 1)
-        both = np.stack([positions_of, velocities_of], axis=2)
-        self._coefficients = both.reshape(*both.shape[:2], -1)
-        self._shape = both.shape[2:]
-        self._end = (positions[-1].copy(), np.asarray(self._velocity(times[-1])))
+        self._begin, self.duration = float(times[0]), float(times[-1])
+        """Time of the first point, and of the last one [s]."""
 
-    @property
-    def duration(self) -> float:
-        """Time of the last point [s]."""
-        return float(self._knots[-1])
+    def sample(self, t: float | Array) -> tuple[Array, Array]:
+        """Positions [rad] and velocities [rad/s], (n,) each, or (k, n) at k times; held at the ends
+        outside.
 
-    def sample(self, t: float) -> tuple[Array, Array]:
-        """Positions [rad] and velocities [rad/s] at `t` [s]; held at the ends outside."""
-        if t >= self._knots[-1]:
-            return self._end
-        segment = max(0, bisect_right(self._knots, t) - 1)
-        coefficients = self._coefficients[segment]
-        passed = max(0.0, t - self._knots[segment])
-        powers = list(accumulate(repeat(passed, len(coefficients) - 1), mul, initial=1.0))
-        position, velocity = (np.array(powers) @ coefficients).reshape(self._shape)
-        return position, velocity
+        Args:
+            t: [s], or (k,).
+        """
+        inside = np.minimum(np.maximum(t, self._begin), self.duration)
+        return self._spline(inside), self._velocity(inside)
 
     def extremes(self, period: float) -> tuple[Array, Array, Array]:
         """Least and greatest position and greatest speed of each joint, looked at each `period`."""
-        times = np.append(np.arange(self._knots[0], self._knots[-1], period), self._knots[-1])
-        positions = self._spline(times)
-        speeds = np.abs(self._velocity(times))
-        return positions.min(axis=0), positions.max(axis=0), speeds.max(axis=0)
+        times = np.append(np.arange(self._begin, self.duration, period), self.duration)
+        positions, velocities = self.sample(times)
+        return positions.min(axis=0), positions.max(axis=0), np.abs(velocities).max(axis=0)
+
+
+class Setpoints:
+    """Samples of a spline, one period after the other: some at once take no longer than one.
+
+    Args:
+        spline: of which.
+        period: from one to the next [s].
+    """
+
+    _AHEAD = 16
+
+    def __init__(self, spline: JointSpline, period: float) -> None:
+        self._spline, self._period = spline, period
+        self._times: Array = period * np.arange(self._AHEAD, dtype=np.float64)
+        self._first = math.inf
+        self._positions = self._velocities = np.empty((0, 0))
+
+    @property
+    def duration(self) -> float:
+        """Time of the spline's last point [s]."""
+        return self._spline.duration
+
+    def at(self, t: float) -> tuple[Array, Array]:
+        """As `JointSpline.sample`, at any `t` [s] to a nanosecond."""
+        periods = (t - self._first) / self._period
+        index = round(periods) if 0.0 <= periods < self._AHEAD - 0.5 else self._AHEAD
+        if index == self._AHEAD or abs(self._first + index * self._period - t) > _SAME_TIME:
+            self._first, index = t, 0
+            self._positions, self._velocities = self._spline.sample(self._times + t)
+        return self._positions[index], self._velocities[index]
 
 
 def _quintic(times: Array, positions: Array, velocities: Array, accelerations: Array) -> PPoly:

@@ -10,7 +10,7 @@ sending it.
 import math
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,12 @@ from behavior_sim.control.part import Part
 from behavior_sim.goals import Ending, InvalidGoal, InvalidJoints, Outcome
 from behavior_sim.judging import ROBOT
 from behavior_sim.simulation import Simulation
-from behavior_sim.worlds.config import WorldConfig, extents
+from behavior_sim.worlds.config import extents
 from behavior_sim.worlds.detection import DetectionFrame, DetectorConfig
-from behavior_sim.worlds.joint_group import Fingers, JointGroup
+from behavior_sim.worlds.joint_group import Fingers, JointGroup, Places
 from behavior_sim.worlds.layouts import Pose
 from behavior_sim.worlds.visible_objects import VisibleObject
+from behavior_sim.worlds.world import World
 
 _SHAPES = {
     "box": SolidPrimitive.BOX,
@@ -94,29 +95,25 @@ def parse_impulse(message: Vector3) -> NDArray[np.float64]:
 class JointStateMessage:
     """The robot's joints: the arms', then the fingers'."""
 
-    def __init__(self, config: WorldConfig) -> None:
-        names = config.robot.joints
+    def __init__(self, world: World) -> None:
+        names = world.config.robot.joints
         zeros = [0.0] * len(names)
         self.message = JointState(name=list(names))
         self.message.position = array("d", zeros)
         self.message.velocity = array("d", zeros)
         self.message.effort = array("d", zeros)
+        parts: list[JointGroup | Fingers] = [*world.groups.values(), *world.fingers.values()]
+        columns = zip(*(part.places for part in parts), strict=True)
+        self._places = Places(*map(np.concatenate, columns))
 
     def fill(self, simulation: Simulation, nanoseconds: int) -> JointState:
         """The message for now."""
-        world, message = simulation.world, self.message
+        data, message, places = simulation.world.data, self.message, self._places
         fill_time(message.header.stamp, nanoseconds)
-        arms, hands = list(world.groups.values()), list(world.fingers.values())
-        forces = [np.full(len(hand.positions), hand.force) for hand in hands]
-        parts: list[JointGroup | Fingers] = [*arms, *hands]
-        message.position[:] = _joined([part.positions for part in parts])
-        message.velocity[:] = _joined([part.velocities for part in parts])
-        message.effort[:] = _joined([*(arm.efforts for arm in arms), *forces])
+        message.position[:] = array("d", data.qpos[places.positions].tobytes())
+        message.velocity[:] = array("d", data.qvel[places.velocities].tobytes())
+        message.effort[:] = array("d", data.actuator_force[places.drives].tobytes())
         return message
-
-
-def _joined(parts: Sequence[NDArray[np.float64]]) -> "array[float]":
-    return array("d", np.concatenate(parts).tobytes())
 
 
 class StateMessage:

@@ -272,7 +272,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         )
         self._state_publisher = self.create_publisher(JointState, "simulation/state", newest)
         self._clock_message = Clock()
-        self._joints_message = messages.JointStateMessage(config)
+        self._joints_message = messages.JointStateMessage(self._simulation.world)
         self._make_object_messages()
         self._state_message = messages.StateMessage(coordinate_names(self._simulation.world.model))
         self._truthful = not values["detections_by_cameras"]

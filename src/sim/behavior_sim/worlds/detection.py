@@ -8,6 +8,7 @@ The same seed and the same world give the same faults.
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +118,7 @@ class Detector:
         seed: int = 0,
         classes: Mapping[str, str] | None = None,
     ) -> None:
-        self._low, self._high = np.array([field[axis] for axis in "xyz"], dtype=float).T
+        self._field = [(float(field[axis][0]), float(field[axis][1])) for axis in "xyz"]
         self.config = config
         self._classes = dict(classes or {})
         self._known = sorted(set(self._classes.values()))
@@ -131,7 +132,8 @@ class Detector:
 
     def sees(self, position: NDArray[np.float64]) -> bool:
         """Whether an object's centre [m] lies in the field."""
-        return bool((position >= self._low).all() and (position <= self._high).all())
+        rows = zip(self._field, position.tolist(), strict=True)
+        return all(low <= at <= high for (low, high), at in rows)
 
     def capture(
         self, t: float, poses: Mapping[str, Pose], visible: Mapping[str, float] | None = None
@@ -143,25 +145,27 @@ class Detector:
             poses: world_T_object (4, 4) of everything.
             visible: part of each thing that nothing hides, 0..1; of those not named: all.
         """
-        found: list[Detection] = []
+        seen: list[tuple[str, Pose, float, _Draw]] = []
         for name, pose in poses.items():
             # Drawn in any case, so that one object's absence leaves the others' noise alone.
-            draw = _Draw.of(self._rng)
-            seen = (visible or {}).get(name, 1.0)
-            hidden = seen < self.config.minimum_visible
-            if hidden or draw.lost < self.config.dropout or not self.sees(pose[:3, 3]):
-                continue
-            found += self._reports(name, pose, max(seen, 0.1), draw)
-        self._pending.append(DetectionFrame(t, tuple(found)))
+            draw, part = _Draw.of(self._rng), (visible or {}).get(name, 1.0)
+            hidden = part < self.config.minimum_visible
+            if not (hidden or draw.lost < self.config.dropout) and self.sees(pose[:3, 3]):
+                seen.append((name, pose, max(part, 0.1), draw))
+        turns = np.array([draw.turn for *_, draw in seen]).reshape(-1, 3)
+        rotations = Rotation.from_rotvec(self.config.orientation_noise * turns).as_matrix()
+        reports = [self._reports(*each, turn) for each, turn in zip(seen, rotations, strict=True)]
+        self._pending.append(DetectionFrame(t, tuple(chain.from_iterable(reports))))
 
-    def _reports(self, name: str, pose: Pose, seen: float, draw: _Draw) -> list[Detection]:
+    def _reports(
+        self, name: str, pose: Pose, seen: float, draw: _Draw, turn: NDArray[np.float64]
+    ) -> list[Detection]:
         """The report of an object of which a part is seen, and the second one if it is doubled."""
         config = self.config
         deviation = config.position_noise / seen
         noisy = np.eye(4)
         noisy[:3, 3] = pose[:3, 3] + deviation * draw.shift
-        rotation = Rotation.from_rotvec(config.orientation_noise * draw.turn)
-        noisy[:3, :3] = rotation.as_matrix() @ pose[:3, :3]
+        noisy[:3, :3] = turn @ pose[:3, :3]
         first = Detection(name, self._called(name, draw), noisy, draw.score, deviation)
         if draw.doubled >= config.doubles:
             return [first]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints of a world's model that are driven together, and fingers."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,17 @@ from numpy.typing import NDArray
 from behavior_sim.worlds.robot import SimulatedGripper
 
 Array = NDArray[np.float64]
+
+
+class Places(NamedTuple):
+    """Where numbers of joints are in MuJoCo's arrays."""
+
+    positions: NDArray[np.intp]
+    """In `qpos`."""
+    velocities: NDArray[np.intp]
+    """In `qvel`."""
+    drives: NDArray[np.intp]
+    """In `actuator_force`, that of what drives each."""
 
 
 class JointGroup:
@@ -35,9 +46,10 @@ class JointGroup:
         # Views of MuJoCo's own arrays: to ask for one costs as much as to read it.
         self._qpos, self._qvel = data.qpos, data.qvel
         self._ctrl, self._force = data.ctrl, data.actuator_force
-        self._q = _places([model.joint(j).qposadr[0] for j in joints])
-        self._v = _places([model.joint(j).dofadr[0] for j in joints])
-        self._u = _places([model.actuator(j).id for j in joints])
+        self.places = Places(
+            *_of_joints(model, joints), _array(model.actuator(j).id for j in joints)
+        )
+        self._q, self._v, self._u = map(_places, self.places)
         # This share of the wanted velocity, added to ctrl, makes the servo damp the error of the
         # velocity instead.
         self._lead = np.array(damping) / np.array(stiffness)
@@ -67,12 +79,21 @@ class JointGroup:
         self._ctrl[self._u] = positions + self._lead * velocities
 
 
-def _places(indices: Sequence[int]) -> slice | NDArray[np.intp]:
+def _array(indices: Iterable[int]) -> NDArray[np.intp]:
+    return np.array(list(indices), dtype=np.intp)
+
+
+def _of_joints(model: Any, joints: Iterable[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    found = [model.joint(name) for name in joints]
+    return _array(j.qposadr[0] for j in found), _array(j.dofadr[0] for j in found)
+
+
+def _places(indices: NDArray[np.intp]) -> slice | NDArray[np.intp]:
     """What picks these entries of an array; a slice, which is faster, where they lie in a row."""
     first, count = int(indices[0]), len(indices)
-    if list(indices) == list(range(first, first + count)):
+    if indices.tolist() == list(range(first, first + count)):
         return slice(first, first + count)
-    return np.array(indices, dtype=np.intp)
+    return indices
 
 
 class Fingers:
@@ -81,11 +102,11 @@ class Fingers:
     def __init__(self, model: Any, data: Any, gripper: SimulatedGripper) -> None:
         self._model, self._data = model, data
         self.config = gripper
-        self._q = np.array([model.joint(j).qposadr[0] for j in gripper.joints], dtype=int)
-        self._v = np.array([model.joint(j).dofadr[0] for j in gripper.joints], dtype=int)
+        self._q, self._v = _of_joints(model, gripper.joints)
         self._share = np.array(gripper.share)
         self._offset = float(self._share @ np.array(gripper.zero))
         self._u = int(model.actuator(gripper.name).id)
+        self.places = Places(self._q, self._v, np.full_like(self._q, self._u))
         self.bodies = [int(model.body(finger).id) for finger in gripper.fingers]
         """What must all touch an object for it to be held."""
 

@@ -443,6 +443,9 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
         _add_suction(spec, robot.suction, next(iter(config.objects)))
     if config.sleep:
         spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
+    else:
+        # Islands are what sleeps; to solve each by itself takes longer than all at once.
+        spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
     for name, fixture in config.fixtures.items():
         _add_fixture(spec, name, fixture)
     for name, door in config.doors.items():
