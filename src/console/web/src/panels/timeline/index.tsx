@@ -52,13 +52,15 @@ function useSurface() {
       canvas.current!, console, data, (hit, x, y) => setHover(hit === null ? null : { hit, x, y }), next,
     );
     setSurface(made);
-    data.start(() => {
+    const changed = () => {
       const recorded = console.connection.welcome.get()?.view === "record";
       if (recorded && rows <= 0 && data.rows.length > 0) made.holdAll();
       made.redraw();
       if (rows !== data.rows.length) next();
       rows = data.rows.length;
-    });
+    };
+    data.start(changed);
+    changed(); // all may be there already, because other panels show it
     if (console.at.get() !== null) made.window.follows = false;
     return () => {
       data.stop();

@@ -29,7 +29,7 @@ export class Surface {
     private readonly data: TimelineData,
     /** Is told what the pointer is on, and where [px]. */
     private readonly hovered: (hit: Hit | null, x: number, y: number) => void,
-    /** The window has been moved by hand. */
+    /** The window has been moved, or holds more. */
     private readonly moved: () => void,
   ) {
     const { connection, at, selection } = console;
@@ -49,6 +49,7 @@ export class Surface {
     this.waits = true;
     requestAnimationFrame(() => {
       this.waits = false;
+      if (this.window.fits && this.window.fit(...this.data.extent)) this.moved();
       this.drawNow();
     });
   }
@@ -107,7 +108,6 @@ export class Surface {
     const { at, connection, selection } = this.console;
     const now = connection.now.get();
     this.window.now(now);
-    if (this.window.fits) this.window.fit(...this.data.extent);
     this.palette ??= paletteOf(this.canvas);
     return {
       width: this.width, height: this.height, names: this.width < 640 ? 108 : 176, scroll: this.scroll,

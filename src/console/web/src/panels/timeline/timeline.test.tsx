@@ -82,6 +82,23 @@ describe("Timeline", () => {
     expect(console.selection.get().node).toBe(node![0]);
   });
 
+  it("shows what comes while a recording is still being read, in its table too", async () => {
+    const { server } = await shown(20, "run.mcap");
+    await userEvent.click(screen.getByRole("button", { name: "Table" }));
+    expect(screen.queryByRole("row", { name: /go home succeeded 5.00 s/ })).toBeNull();
+    act(() => server.advance(35));
+    expect(await screen.findByRole("row", { name: /go home succeeded 5.00 s/ })).toBeTruthy();
+  });
+
+  it("shows all of a recording that was read before the timeline was opened", async () => {
+    const { console } = await fakeConsole({ t: 55, record: "run.mcap", url: "at=5" });
+    for (const name of ["spans", "events", "lanes", "tree"] as const) console.subscribe(name, () => {});
+    await act(async () => {});
+    renderWith(console, <Timeline />);
+    await userEvent.click(screen.getByRole("button", { name: "Table" }));
+    expect(await screen.findByRole("row", { name: /go home succeeded 5.00 s/ })).toBeTruthy();
+  });
+
   it("jumps to failures with their nodes, and stays where there is no other", async () => {
     const { console } = await shown(40);
     await userEvent.click(screen.getByRole("button", { name: "Previous failure" }));

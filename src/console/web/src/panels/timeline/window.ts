@@ -37,12 +37,14 @@ export class TimeWindow {
     this.to += seconds;
   }
 
-  /** Shows all from `begin` to `end`. */
-  fit(begin: number, end: number): void {
+  /** Shows all from `begin` to `end`; returns whether that is another stretch than before. */
+  fit(begin: number, end: number): boolean {
+    const { from, to } = this;
     this.follows = false;
     const length = Math.max(end - begin, 0.1);
     this.from = begin - 0.02 * length;
     this.to = end + AHEAD * length;
+    return this.from !== from || this.to !== to;
   }
 
   /** Now has moved on. */
