@@ -22,8 +22,8 @@ setup(
         (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
         *(
             (f"share/{PACKAGE}/{dirname(file)}", [file])
-            for kind in ("config/**/*.yaml", "config/**/*.[us]rdf", "launch/*.py")
-            for file in glob(kind, root_dir=SOURCE, recursive=True)
+            for pattern in ("config/**/*.yaml", "config/**/*.[us]rdf", "launch/*.py")
+            for file in glob(pattern, root_dir=SOURCE, recursive=True)
         ),
     ],
     install_requires=["setuptools"],

@@ -83,6 +83,13 @@ def test_the_rest_of_the_robot_is_where_the_whole_robot_has_it(
         assert pose == pytest.approx(expected, abs=1e-9), name
 
 
+def test_what_other_links_may_touch_is_asked_of_links_of_the_group_alone(left: RobotModel) -> None:
+    """All pairs that a robot disables were rules of the scene: four hundred, and 30 ms."""
+    asked = {link for _, link in left.others.may_touch}
+    assert asked <= set(left.collision_links)
+    assert ("robot/arm_right_2_link_0", "arm_left_2_link") in left.others.may_touch
+
+
 @pytest.mark.slow
 def test_an_arm_keeps_clear_of_the_other_one(left: RobotModel) -> None:
     planner = create_planner(left, "embedded")

@@ -99,6 +99,15 @@ def test_what_is_held_stays_so_when_a_request_comes(counter: Counter) -> None:
     stepper.stop()
 
 
+def test_who_holds_it_is_asked_once_for_each_chunk(counter: Counter) -> None:
+    asked: list[float] = []
+    stepper = Stepper(counter.advance, speed=0.0, hold=lambda now: asked.append(now) or 0.0)
+    stepper.start()
+    assert counter.reached.wait(20.0)
+    stepper.stop()
+    assert len(set(asked)) == len(asked) >= 20
+
+
 def test_requests_that_never_cease_do_not_stop_time(counter: Counter) -> None:
     stepper = Stepper(counter.advance, speed=0.0)
 

@@ -8,44 +8,25 @@ margin stay. See https://moveit.picknik.ai/main/doc/examples/setup_assistant (Se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
-import coal
 import numpy as np
 import pinocchio as pin
 
-if TYPE_CHECKING:
-    from behavior_motion.robot.model import RobotModel
+from behavior_motion.robot.model import (
+    RobotModel,
+    adjacent,
+    drop_pairs,
+    replace_meshes,
+    whole_model,
+)
 
 SAMPLES = 100_000
 """Number of random states; ten times as many as the Setup Assistant's default."""
 MARGIN = 0.005
 """[m] Pairs that come nearer than this may touch."""
-
-
-def replace_meshes(geometry: Any) -> None:
-    """Have each mesh of pinocchio's geometry model replaced by its convex hull."""
-    for item in geometry.geometryObjects:
-        if isinstance(item.geometry, coal.BVHModelBase):
-            item.geometry.buildConvexHull(True, "Qt")
-            item.geometry = item.geometry.convex
-
-
-def drop_pairs(geometry: Any, unwanted: Callable[[Any, Any], bool]) -> None:
-    """Remove the collision pairs of which ``unwanted(first, second)`` is true."""
-    objects = geometry.geometryObjects
-    # As numbers first: what the list gives are views that change when a pair before is removed.
-    for first, second in [(pair.first, pair.second) for pair in geometry.collisionPairs]:
-        if unwanted(objects[first], objects[second]):
-            geometry.removeCollisionPair(pin.CollisionPair(first, second))
-
-
-def adjacent(model: Any, first: int, second: int) -> bool:
-    """True where two joints' bodies are one, or connected by one joint."""
-    parents = model.parents
-    return bool(first == second or parents[first] == second or parents[second] == first)
 
 
 def never_touching(
@@ -59,9 +40,7 @@ def never_touching(
         margin: [m] How near.
         seed: Of the states.
     """
-    model = pin.buildModelFromXML(robots[0].urdf)
-    geometry = pin.GeometryModel()
-    pin.buildGeomFromUrdfString(model, robots[0].urdf, pin.GeometryType.COLLISION, geometry, [""])
+    model, geometry = whole_model(robots[0].urdf)
     replace_meshes(geometry)
     geometry.addAllCollisionPairs()
     drop_pairs(geometry, lambda a, b: adjacent(model, a.parentJoint, b.parentJoint))

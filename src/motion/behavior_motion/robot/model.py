@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree
 
+import coal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
 from behavior_motion.errors import ErrorCode, known
-from behavior_motion.robot.collision_pairs import adjacent, drop_pairs, replace_meshes
 from behavior_motion.robot.other_links import OtherLinks
 from behavior_motion.robot.resources import resolve
 from behavior_motion.robot.robot_file import (
@@ -125,9 +125,7 @@ class RobotModel:
     # ---------------------------------------------------------------- loading
 
     def _load(self) -> None:
-        full = pin.buildModelFromXML(self.urdf)
-        geometry = pin.GeometryModel()
-        pin.buildGeomFromUrdfString(full, self.urdf, pin.GeometryType.COLLISION, geometry, [""])
+        full, geometry = whole_model(self.urdf)
         arm = self.config.arm
         self.joint_names: tuple[str, ...] = arm.joints
         if arm.group is not None:
@@ -332,6 +330,36 @@ class RobotModel:
         if data is None:
             data = self._local.data = self.pin_model.createData()
         return data
+
+
+def whole_model(urdf: str) -> tuple[Any, Any]:
+    """Pinocchio's models of all that a URDF's text describes: bodies, and collision geometries."""
+    model, geometry = pin.buildModelFromXML(urdf), pin.GeometryModel()
+    pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION, geometry, [""])
+    return model, geometry
+
+
+def replace_meshes(geometry: Any) -> None:
+    """Have each mesh of pinocchio's geometry model replaced by its convex hull."""
+    for item in geometry.geometryObjects:
+        if isinstance(item.geometry, coal.BVHModelBase):
+            item.geometry.buildConvexHull(True, "Qt")
+            item.geometry = item.geometry.convex
+
+
+def drop_pairs(geometry: Any, unwanted: Callable[[Any, Any], bool]) -> None:
+    """Remove the collision pairs of which ``unwanted(first, second)`` is true."""
+    objects = geometry.geometryObjects
+    # As numbers first: what the list gives are views that change when a pair before is removed.
+    for first, second in [(pair.first, pair.second) for pair in geometry.collisionPairs]:
+        if unwanted(objects[first], objects[second]):
+            geometry.removeCollisionPair(pin.CollisionPair(first, second))
+
+
+def adjacent(model: Any, first: int, second: int) -> bool:
+    """True where two joints' bodies are one, or connected by one joint."""
+    parents = model.parents
+    return bool(first == second or parents[first] == second or parents[second] == first)
 
 
 def _body_names(model: Any) -> tuple[str, ...]:

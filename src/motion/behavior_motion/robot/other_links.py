@@ -53,20 +53,26 @@ class OtherLinks:
         """Names of the geometries that are not of the group."""
         self.geometries: dict[str, Any] = {}
         """Of the obstacles, by name: pinocchio's geometry objects."""
-        self.may_touch: list[tuple[str, str]] = []
-        """Obstacles and links of the robot that need not be checked against each other."""
-        links = {frame.name for frame in full.frames}
-        disabled = disabled_pairs(config)
+        own_links: set[str] = set()
+        owners: dict[str, str] = {}
         for item in geometry.geometryObjects:
+            owner = full.frames[item.parentFrame].name
             between = above ^ set(full.supports[item.parentJoint])
             if not between & others:
+                own_links.add(owner)
                 continue
             self.left_out.add(item.name)
             if not between & own:
                 self.geometries[PREFIX + item.name] = item
-                owner = full.frames[item.parentFrame].name
-                near = {link for pair in disabled if owner in pair for link in pair - {owner}}
-                self.may_touch += [(PREFIX + item.name, link) for link in sorted(near & links)]
+                owners[PREFIX + item.name] = owner
+        disabled = disabled_pairs(config)
+        self.may_touch = [
+            (name, link)
+            for name, owner in owners.items()
+            for link in sorted(own_links)
+            if frozenset((owner, link)) in disabled
+        ]
+        """Obstacles and links of the group that need not be checked against each other."""
         self.joints = config.other_joints
         """Joints that say where they are."""
 

@@ -6,6 +6,7 @@ a bounded force: where something holds the base, the setpoint does not run away 
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +43,9 @@ class BaseController:
             _SLIP * force / stiffness
             for force, stiffness in zip(config.force, config.stiffness, strict=True)
         ]
-        self._wanted = list(_REST)
-        self._twist = list(_REST)
-        self._pose = list(_REST)
+        self._wanted: Sequence[float] = _REST
+        self._twist: Sequence[float] = _REST
+        self._pose: Sequence[float] = _REST
         self._commanded = -math.inf
         self._time = 0.0
 
@@ -86,19 +87,19 @@ class BaseController:
     def reset(self, pose: Array) -> None:
         """Stand at a pose at once; the world was reset."""
         self._pose = pose.tolist()
-        self._wanted, self._twist = list(_REST), list(_REST)
+        self._wanted = self._twist = _REST
 
     def step(self, t: float, pose: Array) -> tuple[Array, Array]:
         """Setpoints in the world at `t` [s] of pose and velocity, given where the base is."""
         dt, self._time = max(0.0, elapsed(t, self._time)), t
         if elapsed(t, self._commanded) > COMMAND_LIFETIME:
-            self._wanted = list(_REST)
+            self._wanted = _REST
         rows = zip(self._twist, self._wanted, self._max_acceleration, strict=True)
         self._twist = [
             now + min(max(wanted - now, -most * dt), most * dt) for now, wanted, most in rows
         ]
         if max(map(abs, self._twist)) < _STILL and not any(self._wanted):
-            self._twist = list(_REST)
+            self._twist = _REST
         ahead, aside, turn = self._twist
         yaw = self._pose[2] + 0.5 * dt * turn
         cosine, sine = math.cos(yaw), math.sin(yaw)

@@ -5,8 +5,6 @@ What a point gives decides the degree, as in ros2_control: positions alone make 
 continuous acceleration (there: linear), with velocities it is cubic, with accelerations quintic.
 """
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
@@ -80,7 +78,7 @@ class Setpoints:
     def __init__(self, spline: JointSpline, period: float) -> None:
         self._spline, self._period = spline, period
         self._times: Array = period * np.arange(self._AHEAD, dtype=np.float64)
-        self._first = math.inf
+        self._first = 0.0
         self._positions = self._velocities = np.empty((0, 0))
 
     @property
@@ -90,9 +88,9 @@ class Setpoints:
 
     def at(self, t: float) -> tuple[Array, Array]:
         """As `JointSpline.sample`, at any `t` [s] to a nanosecond."""
-        periods = (t - self._first) / self._period
-        index = round(periods) if 0.0 <= periods < self._AHEAD - 0.5 else self._AHEAD
-        if index == self._AHEAD or abs(self._first + index * self._period - t) > _SAME_TIME:
+        index = round((t - self._first) / self._period)
+        is_known = 0 <= index < len(self._positions)
+        if not is_known or abs(self._first + index * self._period - t) > _SAME_TIME:
             self._first, index = t, 0
             self._positions, self._velocities = self._spline.sample(self._times + t)
         return self._positions[index], self._velocities[index]

@@ -132,10 +132,13 @@ class Stepper:
                 self._requests.clear()
             for request in requests:
                 self._guard(request)
-            with self._wake:
-                is_due = self._pause(now) <= 0.0
-            if is_due:
+            if not requests or self._is_due(now):
                 now = self._guard(self._advance) or now
+
+    def _is_due(self, now: float) -> bool:
+        """Whether the next chunk still is, after requests."""
+        with self._wake:
+            return self._pause(now) <= 0.0
 
     def _pause(self, now: float) -> float:
         """How long [s, wall] until the next chunk is due, unless something changes; the condition

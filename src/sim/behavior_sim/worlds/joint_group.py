@@ -49,7 +49,7 @@ class JointGroup:
         self.places = Places(
             *_of_joints(model, joints), _array(model.actuator(j).id for j in joints)
         )
-        self._q, self._v, self._u = map(_places, self.places)
+        self._q, self._v, self._u = map(_in_a_row, self.places)
         # This share of the wanted velocity, added to ctrl, makes the servo damp the error of the
         # velocity instead.
         self._lead = np.array(damping) / np.array(stiffness)
@@ -88,7 +88,7 @@ def _of_joints(model: Any, joints: Iterable[str]) -> tuple[NDArray[np.intp], NDA
     return _array(j.qposadr[0] for j in found), _array(j.dofadr[0] for j in found)
 
 
-def _places(indices: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+def _in_a_row(indices: NDArray[np.intp]) -> slice | NDArray[np.intp]:
     """What picks these entries of an array; a slice, which is faster, where they lie in a row."""
     first, count = int(indices[0]), len(indices)
     if indices.tolist() == list(range(first, first + count)):
