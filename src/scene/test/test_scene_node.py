@@ -77,6 +77,21 @@ def test_attach_freeze_and_query(rig):
     assert refused.code == 102
 
 
+def test_who_asks_sees_at_once_what_would_be_shown_later():
+    seldom = Rig(publish_rate=0.1, idle_period=10.0)
+    try:
+        seldom.see()
+        seldom.until(lambda: seldom.object() is not None)
+        before = seldom.newest.revision
+        seldom.see(at=(0.51, 0.0, 0.026))
+        seldom.until(lambda: seldom.node.host.scene.revision > before)
+        answer = seldom.call(QueryScene, "/scene/query").answer
+        assert answer.revision > before
+        seldom.until(lambda: seldom.newest.revision >= answer.revision, timeout=5.0)
+    finally:
+        seldom.close()
+
+
 def test_unseen_object_goes_stale(rig):
     rig.see()
     rig.until(lambda: rig.object() is not None)

@@ -104,8 +104,8 @@ class RobotModel:
         self._srdf = read_srdf(resolve(config.srdf, Path())) if config.srdf else Srdf({}, {})
         self._load()
         self.frame_names: tuple[str, ...] = _body_names(self.pin_model)
-        self._frame_ids = [self.pin_model.getFrameId(name) for name in self.frame_names]
         """Names of all links and added frames."""
+        self._frame_ids = {name: int(self.pin_model.getFrameId(name)) for name in self.frame_names}
         self.base_frame = known("base_frame", config.base_frame, self.frame_names)
         self.tool_frame = known("tool_frame", config.tool_frame, self.frame_names)
         self._map_joints()
@@ -290,8 +290,33 @@ class RobotModel:
         pin.framesForwardKinematics(
             self.pin_model, data, self.full_configuration(vector, gripper_width)
         )
-        poses = self.base_T_root @ np.array([data.oMf[i].homogeneous for i in self._frame_ids])
+        root_T_links = data.oMf.tolist()
+        poses = self.base_T_root @ np.array(
+            [root_T_links[i].homogeneous for i in self._frame_ids.values()]
+        )
         return dict(zip(self.frame_names, poses, strict=True))
+
+    def poses_above(
+        self, above: Mapping[str, str], q: ArrayLike, gripper_width: float | None = None
+    ) -> list[tuple[float, ...]]:
+        """Poses of frames in others, in Python's own numbers, as messages want them.
+
+        Args:
+            above: the other frame by the frame whose pose it is.
+            q: joints.
+            gripper_width: [m], default open.
+
+        Returns:
+            x, y, z [m] and unit quaternion x, y, z, w of each.
+        """
+        vector = as_joints("q", q, self.joint_names)
+        data = self._data()
+        pin.framesForwardKinematics(
+            self.pin_model, data, self.full_configuration(vector, gripper_width)
+        )
+        poses = data.oMf.tolist()  # each look into the C++ vector would cost as much as the rest
+        ids = [(self._frame_id(upper), self._frame_id(frame)) for frame, upper in above.items()]
+        return [pin.SE3ToXYZQUATtuple(poses[i].actInv(poses[j])) for i, j in ids]
 
     def jacobian(self, q: ArrayLike, frame: str | None = None) -> Matrix:
         """Geometric Jacobian (6, dof) of a frame's origin: linear [m/rad] over angular [-].
@@ -322,8 +347,12 @@ class RobotModel:
         )
 
     def _frame_id(self, frame: str | None) -> int:
-        name = self.tool_frame if frame is None else known("frame", frame, self.frame_names)
-        return int(self.pin_model.getFrameId(name))
+        found = self._frame_ids.get(self.tool_frame if frame is None else frame)
+        return (
+            self._frame_ids[known("frame", str(frame), self.frame_names)]
+            if found is None
+            else found
+        )
 
     def _data(self) -> Any:
         data = getattr(self._local, "data", None)

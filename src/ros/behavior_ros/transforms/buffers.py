@@ -13,7 +13,7 @@ raise :class:`TransformError`. What differs is the wording, and that ours names 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from geometry_msgs.msg import TransformStamped
@@ -26,6 +26,7 @@ from behavior_ros.transforms.builtin_transforms import (
     BuiltinTransformBuffer,
     StaticBuiltinTransformBroadcaster,
 )
+from behavior_ros.transforms.transform_wire import Frames
 
 IMPLEMENTATION = read_only(
     "transform_implementation",
@@ -59,11 +60,26 @@ class TransformBuffer(Protocol):
         """Tell whether a lookup would succeed."""
 
 
-class TransformBroadcaster(Protocol):
-    """Publishes transforms."""
+class StaticTransformBroadcaster(Protocol):
+    """Publishes transforms that never change."""
 
     def send(self, transforms: Sequence[TransformStamped]) -> None:
         """Publish transforms: header.frame_id is the parent, child_frame_id the child."""
+
+
+class TransformBroadcaster(StaticTransformBroadcaster, Protocol):
+    """Publishes transforms that change."""
+
+    def send_poses(
+        self, stamp: int, frames: Sequence[Frames], poses: Iterable[Sequence[float]]
+    ) -> None:
+        """Publish poses of one time, which takes less than messages made of them.
+
+        Args:
+            stamp: of all [ns]
+            frames: parent and child of each
+            poses: x, y, z [m] and unit quaternion x, y, z, w of each child in its parent
+        """
 
 
 def implementation(node: Node) -> str:
@@ -99,7 +115,7 @@ def create_transform_broadcaster(node: Node) -> TransformBroadcaster:
     return Tf2TransformBroadcaster(node)
 
 
-def create_static_transform_broadcaster(node: Node) -> TransformBroadcaster:
+def create_static_transform_broadcaster(node: Node) -> StaticTransformBroadcaster:
     """Return a publisher of transforms that never change, kept for late subscribers."""
     if implementation(node) == "builtin":
         return StaticBuiltinTransformBroadcaster(node)

@@ -21,7 +21,12 @@ from behavior_ros.topics.background import create_background_subscription
 from behavior_ros.topics.qos import QOS_LATCHED, QOS_STATIC_TRANSFORMS, QOS_TRANSFORMS
 from behavior_ros.topics.unread import Unread
 from behavior_ros.transforms.transform_tree import TransformError, TransformTree
-from behavior_ros.transforms.transform_wire import read_transforms, write_transforms
+from behavior_ros.transforms.transform_wire import (
+    Frames,
+    read_transforms,
+    write_poses,
+    write_transforms,
+)
 
 
 class BuiltinTransformBuffer:
@@ -153,6 +158,12 @@ class BuiltinTransformBroadcaster:
     def send(self, transforms: Sequence[TransformStamped]) -> None:
         """Publish transforms."""
         self._publisher.publish(write_transforms(transforms))
+
+    def send_poses(
+        self, stamp: int, frames: Sequence[Frames], poses: Iterable[Sequence[float]]
+    ) -> None:
+        """Publish poses of one time."""
+        self._publisher.publish(write_poses(stamp, frames, poses))
 
 
 class StaticBuiltinTransformBroadcaster:

@@ -7,7 +7,7 @@ Every process that looks up frames receives all of them all the time, and hardly
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import TransformStamped
@@ -29,6 +29,10 @@ class WireTransform(NamedTuple):
     """x, y, z, w"""
 
 
+Frames = tuple[str, str]
+"""Parent and child."""
+_Row = tuple[int, int, Sequence[float]]
+"""Seconds, nanoseconds, and the numbers: position and rotation."""
 _HEAD = 8
 """[bytes] that say how numbers are written, and how many transforms there are."""
 _NUMBERS = 7
@@ -66,18 +70,17 @@ class _Form:
             for k, (parent, child) in zip(range(1, len(values), _EACH), self._names, strict=True)
         ]
 
-    def write(self, transforms: Sequence[TransformStamped]) -> bytes:
-        """A message of these, which have the same names."""
+    def write(self, rows: Iterable[_Row]) -> bytes:
+        """A message of transforms that have the same names."""
         values: list[Any] = [self._head]
-        for each, block in zip(transforms, self._blocks, strict=True):
-            stamp, p, r = each.header.stamp, each.transform.translation, each.transform.rotation
-            values += (stamp.sec, stamp.nanosec, block, p.x, p.y, p.z, r.x, r.y, r.z, r.w)
+        for (second, nanosecond, numbers), block in zip(rows, self._blocks, strict=True):
+            values += (second, nanosecond, block, *numbers)
         return self._values.pack(*values)
 
 
 _read_forms: dict[tuple[int, bytes], _Form] = {}
 """By a message's length and how its names begin."""
-_written_forms: dict[tuple[str, ...], _Form] = {}
+_written_forms: dict[tuple[Frames, ...], _Form] = {}
 """By all names."""
 
 
@@ -99,13 +102,28 @@ def read_transforms(data: bytes) -> list[WireTransform]:
 
 def write_transforms(transforms: Sequence[TransformStamped]) -> bytes:
     """The message that holds these transforms, in order."""
-    names = tuple(
-        [name for each in transforms for name in (each.header.frame_id, each.child_frame_id)]
-    )
+    frames = [(each.header.frame_id, each.child_frame_id) for each in transforms]
+    return _written(frames, [_row(each) for each in transforms])
+
+
+def write_poses(stamp: int, frames: Sequence[Frames], poses: Iterable[Sequence[float]]) -> bytes:
+    """The message of poses of one time; the arguments are those of a broadcaster's `send_poses`."""
+    second, nanosecond = divmod(stamp, SECOND)
+    return _written(frames, [(second, nanosecond, pose) for pose in poses])
+
+
+def _row(transform: TransformStamped) -> _Row:
+    stamp, p = transform.header.stamp, transform.transform.translation
+    r = transform.transform.rotation
+    return stamp.sec, stamp.nanosec, (p.x, p.y, p.z, r.x, r.y, r.z, r.w)
+
+
+def _written(frames: Sequence[Frames], rows: Sequence[_Row]) -> bytes:
+    names = tuple(frames)
     form = _written_forms.get(names)
     if form is not None:
-        return form.write(transforms)
-    data = _write(transforms)
+        return form.write(rows)
+    data = _write(frames, rows)
     _keep(_written_forms, names, _read(data)[1])
     return data
 
@@ -123,16 +141,15 @@ def _read(data: bytes) -> tuple[list[WireTransform], _Form]:
         return found, _Form(data, wire.order, names)
 
 
-def _write(transforms: Sequence[TransformStamped]) -> bytes:
+def _write(frames: Sequence[Frames], rows: Sequence[_Row]) -> bytes:
     """The message, field by field."""
     wire = WireWriter()
-    wire.numbers("I", len(transforms))
-    for each in transforms:
-        wire.stamp(each.header.stamp)
-        wire.text(each.header.frame_id)
-        wire.text(each.child_frame_id)
-        p, r = each.transform.translation, each.transform.rotation
-        wire.numbers("7d", p.x, p.y, p.z, r.x, r.y, r.z, r.w)
+    wire.numbers("I", len(rows))
+    for (parent, child), (second, nanosecond, numbers) in zip(frames, rows, strict=True):
+        wire.numbers("iI", second, nanosecond)
+        wire.text(parent)
+        wire.text(child)
+        wire.numbers(f"{_NUMBERS}d", *numbers)
     return wire.message()
 
 

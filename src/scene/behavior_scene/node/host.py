@@ -131,7 +131,7 @@ class SceneHost:
         )
         node.create_timer(self._idle_period, self._on_idle)
         # The last change before a silence is shown too, not only what comes after a period.
-        self._late = RestingTimer(node, self._period, self._publish_changes)
+        self._late = RestingTimer(node, self._period, self._publish_late)
 
     def now(self) -> float:
         """Node time [s]."""
@@ -165,7 +165,12 @@ class SceneHost:
         """Time of the newest published snapshot [s]."""
         return -np.inf if self._shown is None else self._shown.stamp
 
-    def _publish_changes(self) -> None:
+    def publish_changes(self) -> None:
+        """Publish now what is to be published soon: somebody waits for it."""
+        if self._changed:
+            self.publish()
+
+    def _publish_late(self) -> None:
         self._late.rest()
         if self._changed:
             self.publish_soon()

@@ -87,7 +87,8 @@ class QuestionServer:
         self, request: QueryScene.Request, response: QueryScene.Response
     ) -> QueryScene.Response:
         response.code, response.message = SUCCESS, "ok"
-        # Told with a refusal too: clients wait for it to see no older scene than this.
+        # Told with a refusal too: clients wait to see no older scene than this, and not for long.
+        self._host.publish_changes()
         response.answer.revision = self._host.scene.revision
         try:
             _check(question_problem(request.question))

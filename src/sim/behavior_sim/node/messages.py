@@ -9,7 +9,6 @@ sending it.
 
 import math
 from array import array
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,16 +17,17 @@ from behavior_msgs.msg import SceneObject, SceneObjectArray
 from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import Pose as PoseMsg
-from geometry_msgs.msg import TransformStamped, Twist, Vector3
+from geometry_msgs.msg import TransformStamped, Vector3
 from nav_msgs.msg import Odometry
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA
 from trajectory_msgs.msg import JointTrajectory
-from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration
+from behavior_ros.messages.rotations import rotation_to_quaternion
+from behavior_ros.messages.wire import SECOND, WireWriter, reading
 from behavior_sim.control.joint_trajectory_controller import Tolerances, TrajectoryPoints
 from behavior_sim.control.part import Part
 from behavior_sim.goals import Ending, InvalidGoal, InvalidJoints, Outcome
@@ -190,53 +190,45 @@ def _scene_object(obj: VisibleObject) -> SceneObject:
 
 
 class DetectionsMessage:
-    """What the detector reports."""
+    """What the detector reports: a serialized ``vision_msgs/Detection3DArray``."""
 
     def __init__(self, visible_objects: Mapping[str, VisibleObject]) -> None:
-        self.message = Detection3DArray()
-        self.message.header.frame_id = "world"
-        self._made = {name: [_detection(obj)] for name, obj in visible_objects.items()}
-        self._visible_objects = visible_objects
+        self._sizes = {
+            name: tuple(extents(obj.shape, obj.size)) for name, obj in visible_objects.items()
+        }
 
-    def fill(self, frame: DetectionFrame, config: DetectorConfig) -> Detection3DArray:
+    def write(self, frame: DetectionFrame, config: DetectorConfig) -> bytes:
         """The message of one report."""
-        fill_time(self.message.header.stamp, round(frame.time * 1e9))
+        stamp = divmod(round(frame.time * 1e9), SECOND)
         turn = max(config.orientation_noise, 1e-6) ** 2
-        items: list[Detection3D] = []
-        used: Counter[str] = Counter()
+        told: set[str] = set()
+        wire = WireWriter()
+        wire.numbers("iI", *stamp)
+        wire.text("world")
+        wire.numbers("I", len(frame.detections))
         for detection in frame.detections:
-            item = self._item(detection.name, used)
-            item.header.stamp = self.message.header.stamp
-            result = item.results[0]
-            obj = self._visible_objects[detection.name]
+            place = max(detection.deviation, 1e-6) ** 2
+            pose = detection.pose
+            numbers = (*pose[:3, 3].tolist(), *rotation_to_quaternion(pose[:3, :3]))
             # A detector tells classes; which one of a class it sees, it cannot know.
-            alone = detection.class_id == obj.name and used[detection.name] == 1
-            item.id = obj.name if alone else ""
-            result.hypothesis.class_id = detection.class_id
-            result.hypothesis.score = detection.score
-            _fill_pose(result.pose.pose, detection.pose)
-            result.pose.covariance[::7] = [max(detection.deviation, 1e-6) ** 2] * 3 + [turn] * 3
-            item.bbox.center = result.pose.pose
-            items.append(item)
-        self.message.detections = items
-        return self.message
-
-    def _item(self, name: str, used: Counter[str]) -> Detection3D:
-        """An entry for a thing that this message has not got yet."""
-        made = self._made[name]
-        if used[name] == len(made):
-            made.append(_detection(self._visible_objects[name]))
-        used[name] += 1
-        return made[used[name] - 1]
+            alone = detection.class_id == detection.name and detection.name not in told
+            told.add(detection.name)
+            wire.numbers("iI", *stamp)
+            wire.text("world")
+            wire.numbers("I", 1)  # hypotheses
+            wire.text(detection.class_id)
+            wire.numbers("44d", detection.score, *numbers, *_diagonal(place, turn))
+            wire.numbers("10d", *numbers, *self._sizes[detection.name])
+            wire.text(detection.name if alone else "")
+        return wire.message()
 
 
-def _detection(obj: VisibleObject) -> Detection3D:
-    detection = Detection3D()
-    detection.header.frame_id = "world"
-    size = detection.bbox.size
-    size.x, size.y, size.z = extents(obj.shape, obj.size)
-    detection.results = [ObjectHypothesisWithPose()]
-    return detection
+def _diagonal(place: float, turn: float) -> list[float]:
+    """A covariance's 36 numbers of the variances of position [m^2] and rotation [rad^2]."""
+    numbers = [0.0] * 36
+    numbers[:21:7] = [place] * 3
+    numbers[21::7] = [turn] * 3
+    return numbers
 
 
 # -- base ---------------------------------------------------------------------------------------
@@ -269,9 +261,15 @@ class OdometryMessage:
         return message
 
 
-def parse_twist(message: Twist) -> NDArray[np.float64]:
-    """Speeds ahead, sideways and turning (3,) [m/s, m/s, rad/s]."""
-    return np.array([message.linear.x, message.linear.y, message.angular.z])
+def read_twist(data: bytes) -> NDArray[np.float64]:
+    """Speeds ahead, sideways and turning (3,) [m/s, m/s, rad/s] of a ``geometry_msgs/Twist``.
+
+    Raises:
+        ValueError: the bytes are no such message.
+    """
+    with reading(data, "geometry_msgs/Twist") as wire:
+        x, y, _, _, _, turn = wire.doubles(6)
+    return np.array([x, y, turn])
 
 
 # -- joint trajectories -------------------------------------------------------------------------

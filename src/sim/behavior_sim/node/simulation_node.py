@@ -25,6 +25,7 @@ from rclpy.clock import ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
@@ -330,12 +331,13 @@ class SimulationNode(Node):  # type: ignore[misc]
             self.create_service(SetBool, f"simulation/fault/{name}", partial(self._on_fault, name))
 
     def _serve_arm(self, part: Part) -> ControllerActionServer:
-        if part.config.arm_topic is not None:
-            self.create_subscription(
-                JointTrajectory,
-                part.config.arm_topic,
-                lambda message: self._stepper.post(partial(self._stream_trajectory, part, message)),
-                QoSProfile(depth=1),
+        def stream(data: bytes) -> None:
+            message = deserialize_message(data, JointTrajectory)
+            self._stepper.post(partial(self._stream_trajectory, part, message))
+
+        if part.config.arm_topic is not None:  # in the background: the next step waits for it
+            create_background_subscription(
+                self, JointTrajectory, part.config.arm_topic, stream, QoSProfile(depth=1)
             )
         return ControllerActionServer(
             self,
@@ -365,11 +367,12 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._odometry_publisher = self.create_publisher(Odometry, "odom", 10)
         self._transforms = create_transform_broadcaster(self)
 
-        def drive(message: Twist) -> None:
-            twist = messages.parse_twist(message)
+        def drive(data: bytes) -> None:
+            twist = messages.read_twist(data)
             self._stepper.post(partial(self._command_base, controller, twist))
 
-        self.create_subscription(Twist, config.topic, drive, QOS_COMMAND)
+        # In the background: the next step waits for it.
+        create_background_subscription(self, Twist, config.topic, drive, QOS_COMMAND)
 
     def _serve_suction(self, config: SimulatedSuction, cup: SuctionCup) -> None:
         self._vacuum_publisher = self.create_publisher(Bool, config.vacuum, 10)
@@ -403,7 +406,7 @@ class SimulationNode(Node):  # type: ignore[misc]
             simulation.take_picture()
         for frame in simulation.detector.due(simulation.time):
             self._detections_publisher.publish(
-                self._detections_message.fill(frame, simulation.detector.config)
+                self._detections_message.write(frame, simulation.detector.config)
             )
         if due["objects"](steps) and self._objects_publisher.get_subscription_count():
             self._objects_publisher.publish(self._objects_message.fill(simulation, nanoseconds))

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-
-import numpy as np
+from itertools import pairwise
 
 from behavior_motion.planar_pose import wrapped
 from behavior_skills.base.motion import BaseGoal, BaseLimits
@@ -30,47 +29,58 @@ class OmnidirectionalMotion:
 
     goal: BaseGoal
     limits: BaseLimits
+    # Numbers one by one: numpy takes many times as long for two of them.
+    _points: list[list[float]] = field(init=False)
+    _rest: list[float] = field(init=False)
+    """Way from each point to the end [m]."""
     _segment: int = field(default=0, init=False)
-    _twist: Array = field(default_factory=lambda: np.zeros(3), init=False)
+    _twist: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0), init=False)
+    """Along x, along y, about z."""
+
+    def __post_init__(self) -> None:
+        """Measure the path."""
+        self._points = self.goal.points.tolist()
+        self._rest = [0.0]
+        for first, second in pairwise(reversed(self._points)):
+            self._rest.insert(0, self._rest[0] + math.dist(first, second))
 
     def remaining(self, pose: Array) -> float:
         """Way to the end along the rest of the path [m]."""
-        points = self.goal.points
-        rest = float(np.linalg.norm(np.diff(points[self._segment :], axis=0), axis=1).sum())
-        return rest + float(np.linalg.norm(points[self._segment] - pose[:2]))
+        return self._rest[self._segment] + math.dist(self._points[self._segment], pose[:2].tolist())
 
     def done(self, pose: Array) -> bool:
         """Whether the base is at the goal within its tolerances, and slow."""
-        off = float(np.linalg.norm(self.goal.points[-1] - pose[:2]))
-        near = off <= self.goal.position_tolerance
+        near = math.dist(self._points[-1], pose[:2].tolist()) <= self.goal.position_tolerance
         return near and abs(self._to(self.goal.yaw, pose)) <= self.goal.yaw_tolerance
 
     def twist(self, pose: Array, dt: float) -> tuple[float, float, float]:
         """Speeds along x [m/s], about z [rad/s] and along y [m/s] to command now, `dt` [s] after
         the last; as `Base.command` takes them.
         """
-        points = self.goal.points
-        while self._segment < len(points) - 1:
-            if np.linalg.norm(points[self._segment] - pose[:2]) > self.limits.lookahead:
-                break
+        x, y, yaw = pose.tolist()
+        last = len(self._points) - 1
+        while (
+            self._segment < last
+            and math.dist(self._points[self._segment], (x, y)) <= self.limits.lookahead
+        ):
             self._segment += 1
-        way = points[self._segment] - pose[:2]
-        distance = float(np.linalg.norm(way))
+        to_x, to_y = self._points[self._segment]
+        distance, remaining = math.dist((to_x, to_y), (x, y)), self.remaining(pose)
         limits = self.limits
-        speed = self._slow(limits.linear, limits.linear_acceleration, self.remaining(pose))
-        ahead = way / max(distance, 1e-9) * speed
-        c, s = math.cos(pose[2]), math.sin(pose[2])
+        speed = self._slow(limits.linear, limits.linear_acceleration, remaining)
+        share = speed / max(distance, 1e-9)
+        ahead, beside = (to_x - x) * share, (to_y - y) * share
+        c, s = math.cos(yaw), math.sin(yaw)
         aside = self._aside(pose)
         turn = self._slow(limits.angular, limits.angular_acceleration, abs(aside))
-        on_the_way = distance if self.goal.yaws is not None else self.remaining(pose)
+        on_the_way = distance if self.goal.yaws is not None else remaining
         if on_the_way > self.goal.position_tolerance:
             turn = min(turn, abs(aside) * speed / on_the_way)
-        wanted = np.array(
-            [c * ahead[0] + s * ahead[1], c * ahead[1] - s * ahead[0], math.copysign(turn, aside)]
+        self._change(
+            (c * ahead + s * beside, c * beside - s * ahead, math.copysign(turn, aside)), dt
         )
-        self._twist = self._twist + self._bounded(wanted - self._twist, dt)
-        x, y, z = self._twist.tolist()
-        return x, z, y
+        along, across, about = self._twist
+        return along, about, across
 
     def _aside(self, pose: Array) -> float:
         """Angle by which it has to turn until the next point [rad]."""
@@ -78,16 +88,17 @@ class OmnidirectionalMotion:
         return self._to(self.goal.yaw if yaws is None else float(yaws[self._segment]), pose)
 
     def _to(self, yaw: float | None, pose: Array) -> float:
-        return 0.0 if yaw is None else wrapped(yaw - pose[2])
+        return 0.0 if yaw is None else wrapped(yaw - float(pose[2]))
 
-    def _bounded(self, change: Array, dt: float) -> Array:
-        """A change of the twist that the accelerations allow."""
+    def _change(self, wanted: tuple[float, float, float], dt: float) -> None:
+        """Come as near to a twist as the accelerations allow within `dt` [s]."""
+        x, y, z = (w - now for w, now in zip(wanted, self._twist, strict=True))
         most = self.limits.linear_acceleration * dt
-        length = float(np.linalg.norm(change[:2]))
+        share = min(1.0, most / max(math.hypot(x, y), 1e-12))
         turn = self.limits.angular_acceleration * dt
-        bounded = change * min(1.0, most / max(length, 1e-12))
-        bounded[2] = float(np.clip(change[2], -turn, turn))
-        return bounded
+        along, across, about = self._twist
+        z = min(max(z, -turn), turn)
+        self._twist = along + share * x, across + share * y, about + z
 
     def _slow(self, fastest: float, acceleration: float, way: float) -> float:
         """Speed from which it can stop within a way [m or rad]."""

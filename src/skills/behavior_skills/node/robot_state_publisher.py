@@ -7,16 +7,15 @@ same frames and the same latched `/robot_description`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
-from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String
 
@@ -29,9 +28,7 @@ from behavior_ros import (
     declare_all,
     run,
 )
-from behavior_ros.messages.conversions import fill_transform
 from behavior_ros.messages.joint_state_wire import WireJointState, read_joint_state
-from behavior_ros.messages.rotations import Matrix
 from behavior_ros.node.silence import Moment, moment
 from behavior_ros.topics.background import create_background_subscription
 from behavior_skills.node.joint_states import ARM, JointStates, Untaken
@@ -59,7 +56,7 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         values = declare_all(self, PARAMETERS)
         self._robot = robot_of(values["robot"])
         fixed, self._parents = parent_frames(self._robot)
-        self._transforms = _messages(self._parents)
+        self._frames = [(parent, child) for child, parent in self._parents.items()]
         self._joints = JointStates(self._robot)
         self._untaken = Untaken(self._take)
         self._told: list[str] = []
@@ -67,12 +64,12 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         self._period = 1.0 / values["publish_rate"]
         self._published = -np.inf
         self._at: NDArray[np.float64] | None = None
-        """Joints and the gripper's width, of the frames in the messages."""
+        """Joints and the gripper's width, of `_poses`."""
+        self._poses: list[tuple[float, ...]] = []
+        """Of the frames that move."""
         self._broadcaster = create_transform_broadcaster(self)
-        resting = _messages(fixed)
-        _fill(resting, fixed, self._robot.link_poses(np.zeros(len(self._robot.joint_names))))
         self._static_broadcaster = create_static_transform_broadcaster(self)
-        self._static_broadcaster.send(resting)
+        self._static_broadcaster.send(_resting(self._robot, fixed))
         if values["publish_description"]:
             self._description = self.create_publisher(String, "robot_description", QOS_LATCHED)
             self._description.publish(String(data=self._robot.urdf))
@@ -101,30 +98,23 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         at = np.append(state.q, state.width)
         if self._at is None or np.abs(at - self._at).max() > RESTS:
             self._at = at
-            poses = self._robot.link_poses(state.q, state.width)
-            _fill(self._transforms, self._parents, poses)
-        stamp = Time(nanoseconds=message.stamp).to_msg()
-        for transform in self._transforms:
-            transform.header.stamp = stamp
-        self._broadcaster.send(self._transforms)
+            self._poses = self._robot.poses_above(self._parents, state.q, state.width)
+        self._broadcaster.send_poses(message.stamp, self._frames, self._poses)
 
 
-def _messages(parents: Mapping[str, str]) -> list[TransformStamped]:
+def _resting(robot: RobotModel, parents: Mapping[str, str]) -> list[TransformStamped]:
+    """Frames that never move against their parents."""
+    poses = robot.poses_above(parents, np.zeros(len(robot.joint_names)))
     return [
-        TransformStamped(header=Header(frame_id=parent), child_frame_id=child)
-        for child, parent in parents.items()
+        TransformStamped(
+            header=Header(frame_id=parent),
+            child_frame_id=child,
+            transform=Transform(
+                translation=Vector3(x=x, y=y, z=z), rotation=Quaternion(x=i, y=j, z=k, w=w)
+            ),
+        )
+        for (child, parent), (x, y, z, i, j, k, w) in zip(parents.items(), poses, strict=True)
     ]
-
-
-def _fill(
-    messages: Sequence[TransformStamped], parents: Mapping[str, str], poses: Mapping[str, Matrix]
-) -> None:
-    if not messages:
-        return
-    above = np.array([poses[parent] for parent in parents.values()])
-    below = np.array([poses[child] for child in parents])
-    for message, parent_T_child in zip(messages, np.linalg.solve(above, below), strict=True):
-        fill_transform(message.transform, parent_T_child)
 
 
 def parent_frames(robot: RobotModel) -> tuple[dict[str, str], dict[str, str]]:
