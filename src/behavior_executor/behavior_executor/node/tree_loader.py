@@ -20,7 +20,7 @@ from behavior_executor.running.preflight import Requirement, place_of
 from behavior_executor.running.tree_run import TreeRun
 from behavior_executor.scene.scene_manager import SceneManager
 from behavior_ros import load_node_models, register_ros_nodes
-from behavior_ros.leaves.needs import NeedsServers
+from behavior_ros.leaves.needs import needs_of
 from behavior_ros.leaves.node_models import NodeModelError
 from behavior_tree import (
     BehaviorTreeError,
@@ -110,8 +110,7 @@ class TreeLoader:
         by_type = {key: needs for each in self._managers for key, needs in each.needs().items()}
         found = []
         for node in tree.nodes():
-            needs = node.ros_needs() if isinstance(node, NeedsServers) else ()
-            for need in (*needs, *by_type.get(node.registration_id(), ())):
+            for need in (*needs_of(node), *by_type.get(node.registration_id(), ())):
                 found.append(
                     Requirement(
                         need.what,

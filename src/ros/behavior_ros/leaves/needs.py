@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from rclpy.node import Node
 
@@ -35,12 +35,12 @@ class Need:
     """Types other than the wanted one under which the name is there now."""
 
 
-@runtime_checkable
-class NeedsServers(Protocol):
-    """A leaf that needs other nodes."""
-
-    def ros_needs(self) -> Sequence[Need]:
-        """What it needs, as far as that is known before its first tick."""
+def needs_of(leaf: object) -> Sequence[Need]:
+    """What a leaf needs, as far as that is known before its first tick; nothing of one that does
+    not tell.
+    """
+    tell: Callable[[], Sequence[Need]] = getattr(leaf, "ros_needs", tuple)
+    return tell()
 
 
 def action_need(action: RemoteAction, *, offered_by: str = "") -> Need:
