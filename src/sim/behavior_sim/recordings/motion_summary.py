@@ -13,6 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from behavior_sim.recordings.recording import Recording
 from behavior_sim.worlds.config import WorldConfig
@@ -118,10 +119,18 @@ class _Scene:
         self._is_robot = robot & moves
         self._tool = int(model.body(config.robot.description.tool_frame).id)
         solid = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+        self._others = np.flatnonzero(~robot & solid)
+        self._planes = np.flatnonzero(
+            model.geom_type[self._others] == mujoco.mjtGeom.mjGEOM_PLANE
+        ).tolist()
         self.others: dict[str, list[int]] = {}
-        """Shapes of what is no robot, by the name of the thing."""
-        for geom in np.flatnonzero(~robot & solid):
-            self.others.setdefault(self._name(int(geom)), []).append(int(geom))
+        """Shapes of what is no robot, as places in `_others`, by the name of the thing."""
+        for place, geom in enumerate(self._others.tolist()):
+            self.others.setdefault(self._name(geom), []).append(place)
+        self._gaps = np.zeros((len(self._others), len(self._robot)))
+        """Between the balls around those shapes, or a plane, and around the robot's [m]."""
+        self._least = np.zeros(len(self._others))
+        """Of the gaps of each."""
 
     def _name(self, geom: int) -> str:
         body = int(self._model.geom_bodyid[geom])
@@ -134,6 +143,7 @@ class _Scene:
         """Go to recorded positions."""
         self._data.qpos[:] = qpos
         mujoco.mj_fwdPosition(self._model, self._data)
+        self._measure_gaps()
 
     @property
     def tool(self) -> NDArray[np.float64]:
@@ -152,8 +162,11 @@ class _Scene:
     def nearer(self, name: str, limit: float) -> tuple[float, str] | None:
         """Distance of the robot from a thing [m], and the link; None: not below a limit [m]."""
         found = None
-        for other in self.others[name]:
-            for own in self._robot[self._gaps(other) < limit]:
+        for place in self.others[name]:
+            if self._least[place] >= limit:
+                continue
+            other = int(self._others[place])
+            for own in self._robot[self._gaps[place] < limit]:
                 distance = mujoco.mj_geomDistance(
                     self._model, self._data, int(own), other, limit, None
                 )
@@ -161,13 +174,13 @@ class _Scene:
                     limit, found = max(0.0, float(distance)), (max(0.0, float(distance)), int(own))
         return None if found is None else (found[0], self._link(found[1]))
 
-    def _gaps(self, other: int) -> NDArray[np.float64]:
-        """Between the balls around the robot's shapes and around another one, or a plane [m]."""
+    def _measure_gaps(self) -> None:
+        """Of all pairs at once: there are thousands in a world of many things."""
         model, data = self._model, self._data
-        apart = data.geom_xpos[self._robot] - data.geom_xpos[other]
-        own = model.geom_rbound[self._robot]
-        if model.geom_type[other] == mujoco.mjtGeom.mjGEOM_PLANE:
-            height: NDArray[np.float64] = apart @ data.geom_xmat[other].reshape(3, 3)[:, 2] - own
-            return height
-        gaps: NDArray[np.float64] = np.linalg.norm(apart, axis=1) - own - model.geom_rbound[other]
-        return gaps
+        own, radius = data.geom_xpos[self._robot], model.geom_rbound[self._robot]
+        others = data.geom_xpos[self._others]
+        self._gaps = cdist(others, own) - radius - model.geom_rbound[self._others][:, None]
+        for place in self._planes:
+            up = data.geom_xmat[self._others[place]].reshape(3, 3)[:, 2]
+            self._gaps[place] = (own - others[place]) @ up - radius
+        self._least = self._gaps.min(axis=1, initial=np.inf)
