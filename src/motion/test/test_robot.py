@@ -9,6 +9,7 @@ import yaml
 from conftest import ROBOT_FILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 from behavior_motion import RobotModel, create_planner, load_robot
 from behavior_motion.robot.robot_file import load_group_names, read_robot_file
@@ -79,6 +80,20 @@ def test_link_poses_hold_every_frame_and_the_fingers_open(robot: RobotModel) -> 
     np.testing.assert_allclose(poses["tool"], robot.forward_kinematics(q), atol=1e-12)
     gap = poses["panda_leftfinger"][:3, 3] - poses["panda_rightfinger"][:3, 3]
     assert np.linalg.norm(gap) == pytest.approx(0.06)
+
+
+def test_poses_in_the_frames_above_are_those_between_the_links(robot: RobotModel) -> None:
+    above = {"panda_link3": "panda_link2", "tool": "panda_link7", "panda_leftfinger": "panda_hand"}
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        q, width = robot.random_configuration(rng), rng.uniform(0.0, 0.08)
+        poses = robot.link_poses(q, width)
+        found = robot.poses_above(above, q, width)
+        for (frame, upper), numbers in zip(above.items(), found, strict=True):
+            pose = np.linalg.solve(poses[upper], poses[frame])
+            np.testing.assert_allclose(numbers[:3], pose[:3, 3], atol=1e-12)
+            turn = Rotation.from_quat(numbers[3:]).as_matrix()
+            np.testing.assert_allclose(turn, pose[:3, :3], atol=1e-12)
 
 
 def test_limits_and_gripper(robot: RobotModel) -> None:

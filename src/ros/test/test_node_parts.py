@@ -254,7 +254,7 @@ def test_transforms_over_topics(transforms):
     static.send([stamped("world", "base", 1.0, 0.0)])
     static.send([stamped("base", "camera", 10.0, 0.0)])
     moving.send([stamped("base", "hand", 0.0, 5.0)])
-    moving.send([stamped("base", "hand", 2.0, 6.0)])
+    moving.send_poses(6 * 10**9, [("base", "hand")], [(2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)])
     until(lambda: buffer.can_transform("world", "hand", to_time(6.0)))
     until(lambda: buffer.can_transform("world", "camera"))
     found = buffer.lookup_transform("world", "hand", to_time(5.5))

@@ -6,9 +6,14 @@ from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.time import Time
 from tf2_msgs.msg import TFMessage
 
-from behavior_ros.transforms.transform_wire import read_transforms, write_transforms
+from behavior_ros.transforms.transform_wire import (
+    read_transforms,
+    write_poses,
+    write_transforms,
+)
 
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 NUMBERS = st.lists(st.floats(allow_nan=False), min_size=7, max_size=7)
@@ -73,6 +78,15 @@ def test_senders_whose_messages_begin_alike_are_told_apart():
 def test_rclpy_reads_all_that_is_written(messages):
     read = deserialize_message(write_transforms(messages), TFMessage)
     assert read.transforms == messages
+
+
+@given(st.lists(transforms(), max_size=5), st.integers(0, 2**31 * 10**9 - 1))
+def test_poses_of_one_time_are_written_as_their_messages_are(messages, stamp):
+    for message in messages:
+        message.header.stamp = Time(nanoseconds=stamp).to_msg()
+    frames = [(message.header.frame_id, message.child_frame_id) for message in messages]
+    poses = [(*each[3], *each[4]) for each in map(plain, messages)]
+    assert write_poses(stamp, frames, poses) == write_transforms(messages)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0\1\0\0", b"\0\7\0\0\0\0\0\0"])

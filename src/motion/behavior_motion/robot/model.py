@@ -347,12 +347,10 @@ class RobotModel:
         )
 
     def _frame_id(self, frame: str | None) -> int:
-        found = self._frame_ids.get(self.tool_frame if frame is None else frame)
-        return (
-            self._frame_ids[known("frame", str(frame), self.frame_names)]
-            if found is None
-            else found
-        )
+        name = self.tool_frame if frame is None else frame
+        if name not in self._frame_ids:
+            known("frame", name, self.frame_names)  # raises, and tells which there are
+        return self._frame_ids[name]
 
     def _data(self) -> Any:
         data = getattr(self._local, "data", None)

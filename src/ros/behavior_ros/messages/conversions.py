@@ -75,13 +75,8 @@ def transform_to_matrix(transform: Transform) -> Matrix:
 def matrix_to_transform(matrix: Matrix) -> Transform:
     """Return the transform message of ``parent_T_child``."""
     transform = Transform()
-    fill_transform(transform, matrix)
-    return transform
-
-
-def fill_transform(transform: Transform, matrix: Matrix) -> None:
-    """Make a transform message that of ``parent_T_child``."""
     _fill(transform.translation, transform.rotation, matrix)
+    return transform
 
 
 def seconds(stamp: TimeMsg | DurationMsg | Any) -> float:

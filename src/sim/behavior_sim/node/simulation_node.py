@@ -10,6 +10,7 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -331,13 +332,13 @@ class SimulationNode(Node):  # type: ignore[misc]
             self.create_service(SetBool, f"simulation/fault/{name}", partial(self._on_fault, name))
 
     def _serve_arm(self, part: Part) -> ControllerActionServer:
-        def stream(data: bytes) -> None:
-            message = deserialize_message(data, JointTrajectory)
-            self._stepper.post(partial(self._stream_trajectory, part, message))
-
-        if part.config.arm_topic is not None:  # in the background: the next step waits for it
-            create_background_subscription(
-                self, JointTrajectory, part.config.arm_topic, stream, QoSProfile(depth=1)
+        if part.config.arm_topic is not None:
+            self._hear_command(
+                JointTrajectory,
+                part.config.arm_topic,
+                partial(deserialize_message, message_type=JointTrajectory),
+                partial(self._stream_trajectory, part),
+                QoSProfile(depth=1),
             )
         return ControllerActionServer(
             self,
@@ -348,6 +349,29 @@ class SimulationNode(Node):  # type: ignore[misc]
             cancel=lambda goal: part.arm.cancel(self._simulation.time, goal),
             result=messages.trajectory_result,
         )
+
+    def _hear_command(
+        self,
+        message_type: Any,
+        topic: str,
+        read: Callable[[bytes], Any],
+        command: Callable[[Any], None],
+        qos: QoSProfile,
+    ) -> None:
+        """Obey what comes many times a second: in the background, as the next step waits for it."""
+
+        def hear(data: bytes) -> None:
+            try:
+                wanted = read(data)
+            except (ValueError, RuntimeError) as error:  # RuntimeError: rclpy cannot read it
+                self.get_logger().warning(
+                    reason_text(f"{topic}: a message was ignored: {error}"),
+                    throttle_duration_sec=5.0,
+                )
+                return
+            self._stepper.post(partial(command, wanted))
+
+        create_background_subscription(self, message_type, topic, hear, qos)
 
     def _serve_fingers(
         self, action: str, controller: GripperController, fingers: Fingers
@@ -367,12 +391,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._odometry_publisher = self.create_publisher(Odometry, "odom", 10)
         self._transforms = create_transform_broadcaster(self)
 
-        def drive(data: bytes) -> None:
-            twist = messages.read_twist(data)
-            self._stepper.post(partial(self._command_base, controller, twist))
-
-        # In the background: the next step waits for it.
-        create_background_subscription(self, Twist, config.topic, drive, QOS_COMMAND)
+        command = partial(self._command_base, controller)
+        self._hear_command(Twist, config.topic, messages.read_twist, command, QOS_COMMAND)
 
     def _serve_suction(self, config: SimulatedSuction, cup: SuctionCup) -> None:
         self._vacuum_publisher = self.create_publisher(Bool, config.vacuum, 10)
