@@ -14,12 +14,13 @@ from behavior_bringup.preview.live_state import BelievedObject, LiveState
 
 
 class Observer:
-    """Tells joints and scene as a client hears them."""
+    """Listens to joints and scene through a client, whenever that works."""
 
     def __init__(self, client: StackClient) -> None:
-        """Hear the scene, as the client does, and joints when somebody asks."""
+        """Listen from now on."""
         self._client = client
         self._joints = b""
+        client.listen(JointState, "joint_states", self._take_joints, QoSProfile(depth=1), raw=True)
 
     @property
     def objects(self) -> dict[str, BelievedObject]:
@@ -34,15 +35,8 @@ class Observer:
             BringupError: joints or objects are not told.
         """
         self._joints, client = b"", self._client
-        # Whoever listens on slows down a copy that goes as fast as it can.
-        end = client.listen(
-            JointState, "joint_states", self._take_joints, QoSProfile(depth=1), raw=True
-        )
-        try:
-            if not client.wait(lambda: bool(self._joints), SERVICE_TIMEOUT):
-                raise self._silent("joint_states")
-        finally:
-            end()
+        if not client.wait(lambda: bool(self._joints), SERVICE_TIMEOUT):
+            raise self._silent("joint_states")
         if not client.wait(lambda: client.scene_message is not None, SERVICE_TIMEOUT):
             raise self._silent("scene/objects")
         joints = deserialize_message(self._joints, JointState)
