@@ -83,13 +83,17 @@ def test_link_poses_hold_every_frame_and_the_fingers_open(robot: RobotModel) -> 
 
 
 def test_poses_in_the_frames_above_are_those_between_the_links(robot: RobotModel) -> None:
-    above = {"panda_link3": "panda_link2", "tool": "panda_link7", "panda_leftfinger": "panda_hand"}
+    frames = [
+        ("panda_link2", "panda_link3"),
+        ("panda_link7", "tool"),
+        ("panda_hand", "panda_leftfinger"),
+    ]
     rng = np.random.default_rng(1)
     for _ in range(20):
         q, width = robot.random_configuration(rng), rng.uniform(0.0, 0.08)
         poses = robot.link_poses(q, width)
-        found = robot.poses_above(above, q, width)
-        for (frame, upper), numbers in zip(above.items(), found, strict=True):
+        found = robot.poses_above(frames, q, width)
+        for (upper, frame), numbers in zip(frames, found, strict=True):
             pose = np.linalg.solve(poses[upper], poses[frame])
             np.testing.assert_allclose(numbers[:3], pose[:3, 3], atol=1e-12)
             turn = Rotation.from_quat(numbers[3:]).as_matrix()

@@ -9,6 +9,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.time import Time
 from tf2_msgs.msg import TFMessage
 
+from behavior_ros.messages.conversions import transform_messages
 from behavior_ros.transforms.transform_wire import (
     read_transforms,
     write_poses,
@@ -87,6 +88,7 @@ def test_poses_of_one_time_are_written_as_their_messages_are(messages, stamp):
     frames = [(message.header.frame_id, message.child_frame_id) for message in messages]
     poses = [(*each[3], *each[4]) for each in map(plain, messages)]
     assert write_poses(stamp, frames, poses) == write_transforms(messages)
+    assert transform_messages(stamp, frames, poses) == messages
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0\1\0\0", b"\0\7\0\0\0\0\0\0"])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -285,38 +285,42 @@ class RobotModel:
 
     def link_poses(self, q: ArrayLike, gripper_width: float | None = None) -> dict[str, Matrix]:
         """Poses ``base_T_link`` (4x4) of every link and added frame; width [m], default open."""
-        vector = as_joints("q", q, self.joint_names)
-        data = self._data()
-        pin.framesForwardKinematics(
-            self.pin_model, data, self.full_configuration(vector, gripper_width)
-        )
-        root_T_links = data.oMf.tolist()
+        root_T_links = self._placements(q, gripper_width)
         poses = self.base_T_root @ np.array(
             [root_T_links[i].homogeneous for i in self._frame_ids.values()]
         )
         return dict(zip(self.frame_names, poses, strict=True))
 
     def poses_above(
-        self, above: Mapping[str, str], q: ArrayLike, gripper_width: float | None = None
+        self,
+        frames: Iterable[tuple[str, str]],
+        q: ArrayLike,
+        gripper_width: float | None = None,
     ) -> list[tuple[float, ...]]:
         """Poses of frames in others, in Python's own numbers, as messages want them.
 
         Args:
-            above: the other frame by the frame whose pose it is.
+            frames: the other one, and the one whose pose it is.
             q: joints.
             gripper_width: [m], default open.
 
         Returns:
             x, y, z [m] and unit quaternion x, y, z, w of each.
         """
+        poses = self._placements(q, gripper_width)
+        ids = [(self._frame_id(above), self._frame_id(frame)) for above, frame in frames]
+        return [pin.SE3ToXYZQUATtuple(poses[i].actInv(poses[j])) for i, j in ids]
+
+    def _placements(self, q: ArrayLike, gripper_width: float | None) -> list[Any]:
+        """Pinocchio's placements of all frames in its root."""
         vector = as_joints("q", q, self.joint_names)
         data = self._data()
         pin.framesForwardKinematics(
             self.pin_model, data, self.full_configuration(vector, gripper_width)
         )
-        poses = data.oMf.tolist()  # each look into the C++ vector would cost as much as the rest
-        ids = [(self._frame_id(upper), self._frame_id(frame)) for frame, upper in above.items()]
-        return [pin.SE3ToXYZQUATtuple(poses[i].actInv(poses[j])) for i, j in ids]
+        # Each look into the C++ vector would take as long as all the rest.
+        placements: list[Any] = data.oMf.tolist()
+        return placements
 
     def jacobian(self, q: ArrayLike, frame: str | None = None) -> Matrix:
         """Geometric Jacobian (6, dof) of a frame's origin: linear [m/rad] over angular [-].

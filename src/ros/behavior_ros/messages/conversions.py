@@ -8,14 +8,15 @@ Quaternions are ``(x, y, z, w)``; those of messages need not be normalised exact
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration as DurationMsg
 from builtin_interfaces.msg import Time as TimeMsg
-from geometry_msgs.msg import Pose, PoseStamped, Transform
+from geometry_msgs.msg import Pose, PoseStamped, Transform, TransformStamped
 
-from behavior_ros.messages.rotations import Matrix, quaternion_to_rotation, rotation_to_quaternion
+from behavior_ros.messages.rotations import Matrix, pose_numbers, quaternion_to_rotation
 
 _SECONDS = 2**31
 _NANOSECONDS = 1_000_000_000
@@ -31,10 +32,9 @@ def _matrix(position: Any, orientation: Any) -> Matrix:
 
 
 def _fill(position: Any, orientation: Any, matrix: Matrix) -> None:
-    position.x, position.y, position.z = matrix[:3, 3].tolist()
-    orientation.x, orientation.y, orientation.z, orientation.w = rotation_to_quaternion(
-        matrix[:3, :3]
-    )
+    x, y, z, *turn = pose_numbers(matrix)
+    position.x, position.y, position.z = x, y, z
+    orientation.x, orientation.y, orientation.z, orientation.w = turn
 
 
 def pose_to_matrix(pose: Pose) -> Matrix:
@@ -77,6 +77,28 @@ def matrix_to_transform(matrix: Matrix) -> Transform:
     transform = Transform()
     _fill(transform.translation, transform.rotation, matrix)
     return transform
+
+
+def transform_messages(
+    stamp: int, frames: Iterable[tuple[str, str]], poses: Iterable[Sequence[float]]
+) -> list[TransformStamped]:
+    """Return the messages of poses of one time.
+
+    Args:
+        stamp: of all [ns]
+        frames: parent and child of each
+        poses: x, y, z [m] and unit quaternion x, y, z, w of each child in its parent
+    """
+    messages = []
+    for (parent, child), (x, y, z, *turn) in zip(frames, poses, strict=True):
+        message = TransformStamped(child_frame_id=child)
+        message.header.frame_id = parent
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, _NANOSECONDS)
+        place, rotation = message.transform.translation, message.transform.rotation
+        place.x, place.y, place.z = x, y, z
+        rotation.x, rotation.y, rotation.z, rotation.w = turn
+        messages.append(message)
+    return messages
 
 
 def seconds(stamp: TimeMsg | DurationMsg | Any) -> float:

@@ -59,6 +59,11 @@ def rotation_to_quaternion(rotation: Matrix) -> Quaternion:
     return q[0] / norm, q[1] / norm, q[2] / norm, q[3] / norm
 
 
+def pose_numbers(pose: Matrix) -> tuple[float, ...]:
+    """Return x, y, z and the unit quaternion x, y, z, w of a 4x4 pose."""
+    return (*pose[:3, 3].tolist(), *rotation_to_quaternion(pose[:3, :3]))
+
+
 def multiply(first: Quaternion, second: Quaternion) -> Quaternion:
     """Return the quaternion that turns by the second, then by the first."""
     ax, ay, az, aw = first

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import tf2_ros
-from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3
+from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
 from rclpy.time import Time
-from std_msgs.msg import Header
 
-from behavior_ros.messages.conversions import to_nanoseconds, transform_to_matrix
+from behavior_ros.messages.conversions import (
+    to_nanoseconds,
+    transform_messages,
+    transform_to_matrix,
+)
 from behavior_ros.messages.rotations import Matrix
 from behavior_ros.transforms.transform_tree import TransformError
 from behavior_ros.transforms.transform_wire import Frames
@@ -65,19 +68,7 @@ class Tf2TransformBroadcaster:
         self, stamp: int, frames: Sequence[Frames], poses: Iterable[Sequence[float]]
     ) -> None:
         """Publish poses of one time."""
-        when = Time(nanoseconds=stamp).to_msg()
-        self.send(
-            [
-                TransformStamped(
-                    header=Header(stamp=when, frame_id=parent),
-                    child_frame_id=child,
-                    transform=Transform(
-                        translation=Vector3(x=x, y=y, z=z), rotation=Quaternion(x=i, y=j, z=k, w=w)
-                    ),
-                )
-                for (parent, child), (x, y, z, i, j, k, w) in zip(frames, poses, strict=True)
-            ]
-        )
+        self.send(transform_messages(stamp, frames, poses))
 
 
 class Tf2StaticTransformBroadcaster:

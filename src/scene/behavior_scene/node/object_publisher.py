@@ -8,7 +8,7 @@ from behavior_msgs.msg import SceneObjectArray
 from behavior_motion.object_state import ObjectState
 from behavior_ros import QOS_LATCHED, create_transform_broadcaster, to_time
 from behavior_ros.messages.conversions import to_nanoseconds
-from behavior_ros.messages.rotations import rotation_to_quaternion
+from behavior_ros.messages.rotations import pose_numbers
 from behavior_scene.node.host import SceneHost
 from behavior_scene.node.object_wire import write_snapshot
 from behavior_scene.objects.snapshot import Snapshot
@@ -26,9 +26,6 @@ class ObjectPublisher:
     def _publish(self, snapshot: Snapshot) -> None:
         self._objects.publish(write_snapshot(snapshot, self._frame))
         shown = [o for o in snapshot.objects.values() if o.state is not ObjectState.LOST]
-        poses = [
-            (*o.world_T_object[:3, 3].tolist(), *rotation_to_quaternion(o.world_T_object[:3, :3]))
-            for o in shown
-        ]
+        poses = [pose_numbers(o.world_T_object) for o in shown]
         frames = [(self._frame, o.name) for o in shown]
         self._broadcaster.send_poses(to_nanoseconds(to_time(snapshot.stamp)), frames, poses)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from shape_msgs.msg import SolidPrimitive
 
 from behavior_ros import to_time
-from behavior_ros.messages.rotations import rotation_to_quaternion
+from behavior_ros.messages.rotations import pose_numbers
 from behavior_ros.messages.wire import WireWriter
 from behavior_scene.objects.snapshot import SceneObject, Snapshot
 
@@ -43,10 +43,8 @@ def _write(wire: WireWriter, obj: SceneObject) -> None:
     wire.text(obj.name)
     wire.text(obj.class_id)
     wire.numbers("B", int(obj.state))
-    pose, standstill = obj.world_T_object, (0.0, 0.0, 0.0)
-    turn = rotation_to_quaternion(pose[:3, :3])
-    position = pose[:3, 3].tolist()
-    wire.numbers("49d", *position, *turn, *obj.velocity, *standstill, *obj.covariance)
+    pose, standstill = pose_numbers(obj.world_T_object), (0.0, 0.0, 0.0)
+    wire.numbers("49d", *pose, *obj.velocity, *standstill, *obj.covariance)
     is_body = obj.shape.kind != "none"  # a mere frame has no type, no dimensions
     wire.numbers("B", _PRIMITIVES[obj.shape.kind] if is_body else 0)
     _write_numbers(wire, obj.shape.size if is_body else ())

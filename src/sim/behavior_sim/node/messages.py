@@ -25,8 +25,9 @@ from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA
 from trajectory_msgs.msg import JointTrajectory
 
-from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration
-from behavior_ros.messages.rotations import rotation_to_quaternion
+from behavior_ros import pose_to_matrix, seconds, to_duration
+from behavior_ros.messages.conversions import fill_pose
+from behavior_ros.messages.rotations import pose_numbers
 from behavior_ros.messages.wire import SECOND, WireWriter, reading
 from behavior_sim.control.joint_trajectory_controller import Tolerances, TrajectoryPoints
 from behavior_sim.control.part import Part
@@ -55,11 +56,6 @@ _ERROR_CODES = {
 def fill_time(message: Time, nanoseconds: int) -> None:
     """Set a time message."""
     message.sec, message.nanosec = divmod(nanoseconds, 1_000_000_000)
-
-
-def _fill_pose(message: PoseMsg, pose: Pose) -> None:
-    filled = matrix_to_pose(pose)
-    message.position, message.orientation = filled.position, filled.orientation
 
 
 def parse_pose(message: PoseMsg) -> Pose:
@@ -158,7 +154,7 @@ class ObjectsMessage:
         if world.base is not None:
             self._fill_robot(world.base)
         for item in self._seen:
-            _fill_pose(item.pose, world.visible_pose(item.name))
+            fill_pose(item.pose, world.visible_pose(item.name))
             linear, angular = item.velocity.linear, item.velocity.angular
             velocity = world.visible_velocity(item.name).tolist()
             linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = velocity
@@ -208,8 +204,7 @@ class DetectionsMessage:
         wire.numbers("I", len(frame.detections))
         for detection in frame.detections:
             place = max(detection.deviation, 1e-6) ** 2
-            pose = detection.pose
-            numbers = (*pose[:3, 3].tolist(), *rotation_to_quaternion(pose[:3, :3]))
+            numbers = pose_numbers(detection.pose)
             # A detector tells classes; which one of a class it sees, it cannot know.
             alone = detection.class_id == detection.name and detection.name not in told
             told.add(detection.name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise, starmap
 
 from behavior_motion.planar_pose import wrapped
 from behavior_skills.base.motion import BaseGoal, BaseLimits
@@ -40,9 +40,8 @@ class OmnidirectionalMotion:
     def __post_init__(self) -> None:
         """Measure the path."""
         self._points = self.goal.points.tolist()
-        self._rest = [0.0]
-        for first, second in pairwise(reversed(self._points)):
-            self._rest.insert(0, self._rest[0] + math.dist(first, second))
+        ways = starmap(math.dist, pairwise(reversed(self._points)))
+        self._rest = [*accumulate(ways, initial=0.0)][::-1]
 
     def remaining(self, pose: Array) -> float:
         """Way to the end along the rest of the path [m]."""
@@ -92,13 +91,13 @@ class OmnidirectionalMotion:
 
     def _change(self, wanted: tuple[float, float, float], dt: float) -> None:
         """Come as near to a twist as the accelerations allow within `dt` [s]."""
-        x, y, z = (w - now for w, now in zip(wanted, self._twist, strict=True))
+        along, across, about = self._twist
+        x, y, turn = wanted[0] - along, wanted[1] - across, wanted[2] - about
         most = self.limits.linear_acceleration * dt
         share = min(1.0, most / max(math.hypot(x, y), 1e-12))
-        turn = self.limits.angular_acceleration * dt
-        along, across, about = self._twist
-        z = min(max(z, -turn), turn)
-        self._twist = along + share * x, across + share * y, about + z
+        most_turn = self.limits.angular_acceleration * dt
+        turn = min(max(turn, -most_turn), most_turn)
+        self._twist = along + share * x, across + share * y, about + turn
 
     def _slow(self, fastest: float, acceleration: float, way: float) -> float:
         """Speed from which it can stop within a way [m or rad]."""

@@ -12,12 +12,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Header, String
+from std_msgs.msg import String
 
 from behavior_motion import RobotModel
 from behavior_ros import (
@@ -28,6 +27,7 @@ from behavior_ros import (
     declare_all,
     run,
 )
+from behavior_ros.messages.conversions import transform_messages
 from behavior_ros.messages.joint_state_wire import WireJointState, read_joint_state
 from behavior_ros.node.silence import Moment, moment
 from behavior_ros.topics.background import create_background_subscription
@@ -55,8 +55,7 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         super().__init__(kwargs.pop("node_name", "robot_state_publisher"), **kwargs)
         values = declare_all(self, PARAMETERS)
         self._robot = robot_of(values["robot"])
-        fixed, self._parents = parent_frames(self._robot)
-        self._frames = [(parent, child) for child, parent in self._parents.items()]
+        fixed, self._frames = map(_pairs, parent_frames(self._robot))
         self._joints = JointStates(self._robot)
         self._untaken = Untaken(self._take)
         self._told: list[str] = []
@@ -69,7 +68,8 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         """Of the frames that move."""
         self._broadcaster = create_transform_broadcaster(self)
         self._static_broadcaster = create_static_transform_broadcaster(self)
-        self._static_broadcaster.send(_resting(self._robot, fixed))
+        poses = self._robot.poses_above(fixed, np.zeros(len(self._robot.joint_names)))
+        self._static_broadcaster.send(transform_messages(0, fixed, poses))
         if values["publish_description"]:
             self._description = self.create_publisher(String, "robot_description", QOS_LATCHED)
             self._description.publish(String(data=self._robot.urdf))
@@ -98,23 +98,13 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         at = np.append(state.q, state.width)
         if self._at is None or np.abs(at - self._at).max() > RESTS:
             self._at = at
-            self._poses = self._robot.poses_above(self._parents, state.q, state.width)
+            self._poses = self._robot.poses_above(self._frames, state.q, state.width)
         self._broadcaster.send_poses(message.stamp, self._frames, self._poses)
 
 
-def _resting(robot: RobotModel, parents: Mapping[str, str]) -> list[TransformStamped]:
-    """Frames that never move against their parents."""
-    poses = robot.poses_above(parents, np.zeros(len(robot.joint_names)))
-    return [
-        TransformStamped(
-            header=Header(frame_id=parent),
-            child_frame_id=child,
-            transform=Transform(
-                translation=Vector3(x=x, y=y, z=z), rotation=Quaternion(x=i, y=j, z=k, w=w)
-            ),
-        )
-        for (child, parent), (x, y, z, i, j, k, w) in zip(parents.items(), poses, strict=True)
-    ]
+def _pairs(parents: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Parent and child of each."""
+    return [(parent, child) for child, parent in parents.items()]
 
 
 def parent_frames(robot: RobotModel) -> tuple[dict[str, str], dict[str, str]]:
