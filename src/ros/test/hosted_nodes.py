@@ -2,6 +2,7 @@
 """Nodes that test_entry.py hosts in processes of their own."""
 
 import atexit
+import threading
 import time
 
 from behavior_msgs.action import Pick
@@ -14,6 +15,7 @@ from behavior_ros import (
     load_node_models,
     remote_actions,
 )
+from behavior_ros.process import entry
 
 
 class Plain(Node):
@@ -32,6 +34,20 @@ class Plain(Node):
     def destroy_node(self):
         print("destroyed", flush=True)
         super().destroy_node()
+
+
+class Hanging(Node):
+    """Waits in its end for a lock that nobody gives back."""
+
+    def __init__(self, **kwargs):
+        super().__init__("hanging", **kwargs)
+        entry.STOP_DEADLINE = 1.0
+        print("running", flush=True)
+
+    def destroy_node(self):
+        lock = threading.Lock()
+        lock.acquire()
+        lock.acquire()
 
 
 class Slow(Node):

@@ -44,6 +44,14 @@ def test_work_that_does_not_end_does_not_hold_the_process(start):
     assert "did not end within 2 s" in err
 
 
+def test_end_that_hangs_is_ended_and_says_where(start):
+    process = start("--node", "hosted_nodes:Hanging")
+    process.wait_for("running")
+    code, _, err, elapsed = process.stop(signal.SIGINT)
+    assert (code, elapsed < SOON) == (1, True)
+    assert "in destroy_node" in err
+
+
 def test_no_action_client_is_left_to_the_garbage_collector(start):
     process = start("--node", "hosted_nodes:Working")
     process.wait_for("working")

@@ -8,6 +8,7 @@ be published and no goal cancelled any more. Ours only say stop; then everything
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import signal
 import socket
@@ -37,6 +38,10 @@ from behavior_ros.transforms.builtin_transforms import share_transforms
 
 _GRACE = 1.5
 """[s] wall time that closing may take before nodes are destroyed anyway."""
+_STDERR = 2
+"""As a number: what stands in for it in Python may be no file."""
+STOP_DEADLINE = 60.0
+"""[s] wall time after a signal in which a process ends, or is ended with what its threads do."""
 
 
 def run(factories: Sequence[Callable[[], Node]], args: Sequence[str] | None = None) -> int:
@@ -144,6 +149,15 @@ def _destroy(node: Node) -> None:
         traceback.print_exc()
 
 
+def end_within(deadline: float) -> None:
+    """End this process with exit code 1 if it still runs after the deadline [s].
+
+    What hangs at the end, hangs in the middleware or at a lock: the Python stacks of all threads
+    are written to stderr, without asking for the interpreter's lock, so that it can be found.
+    """
+    faulthandler.dump_traceback_later(deadline, exit=True, file=_STDERR)
+
+
 class _Stopped(BaseException):
     """A signal came while a node was being made."""
 
@@ -188,6 +202,7 @@ class _StopSignals:
                 signal.signal(number, handler)
             self._writer.close()  # ends the watcher
             self._watcher.join(1.0)
+            faulthandler.cancel_dump_traceback_later()
 
     def interrupting(self) -> _Interrupting:
         """Return a context in which a signal raises _Stopped."""
@@ -202,6 +217,7 @@ class _StopSignals:
             while received := self._reader.recv(16):
                 stops = sum(byte in (signal.SIGINT, signal.SIGTERM) for byte in received)
                 if stops:
+                    end_within(STOP_DEADLINE)
                     self.count += stops
                     self.wake()
 

@@ -15,6 +15,7 @@ After the class, ``:=key=value`` sets a parameter of that node (a YAML value); `
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import importlib
 import os
 import sys
@@ -29,7 +30,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.utilities import remove_ros_args
 
-from behavior_ros.process.entry import run
+from behavior_ros.process.entry import STOP_DEADLINE, end_within, run
 
 
 class HostError(ValueError):
@@ -131,7 +132,9 @@ def script() -> NoReturn:
     A daemon thread that comes back from C++ while the interpreter is being torn down aborts the
     process, which would turn a clean stop into a crash.
     """
+    faulthandler.enable(sys.__stderr__ or 2)
     code = main()
+    end_within(STOP_DEADLINE)
     left = [thread.name for thread in threading.enumerate() if thread.daemon]
     if left:
         print(f"ending although threads still work: {', '.join(left)}", file=sys.stderr)
