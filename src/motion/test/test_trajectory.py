@@ -15,7 +15,7 @@ from behavior_motion import (
     time_straight,
 )
 from behavior_motion.trajectories import paths
-from behavior_motion.trajectories.timing import time_curve
+from behavior_motion.trajectories.timing import stop_states, time_curve
 
 
 def derivatives_agree(trajectory: Trajectory) -> None:
@@ -97,6 +97,18 @@ def test_stop(robot: RobotModel) -> None:
     assert stop_trajectory(q, np.zeros(7), robot).duration == 0.0
     with pytest.raises(ValueError, match="qd"):
         stop_trajectory(q, [np.nan] * 7, robot)
+
+
+def test_states_of_a_stop_are_those_of_its_trajectory(robot: RobotModel) -> None:
+    limits = JointLimits.of(robot, 1.0, 1.0)
+    q, qd = np.array(robot.named["home"]), np.array([1.0, -0.5, 0, 0, 0.2, 2.0, 0])
+    qdd = np.array([0.0, 1.0, 0, -1.0, 0, 0, 0])
+    whole = stop_trajectory(q, qd, limits, qdd=qdd, together=False)
+    states = stop_states(q, qd, limits, qdd=qdd, count=4)
+    wanted = whole.sample_many(np.linspace(0.0, whole.duration, 4))[0]
+    np.testing.assert_allclose(states, wanted, atol=1e-9)
+    still = stop_states(q, np.zeros(7), limits, qdd=np.zeros(7), count=3)
+    np.testing.assert_allclose(still, [q, q, q])
 
 
 def test_parts_and_wholes(robot: RobotModel) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.collision.bounding_boxes import BoundingBoxes
 from behavior_motion.collision.geometry import coal_geometry, distance_geometry
 from behavior_motion.collision.reports import CollisionReport, DistanceReport
 from behavior_motion.collision.scene import SceneSnapshot
@@ -76,6 +77,7 @@ class CollisionWorld:
         )
         self._margins: dict[int, float] = {}
         self._measured = self._geometry_for_distances()
+        self._boxes = BoundingBoxes(self._geometry, self._measured[0], pairs=self._pairs)
         self.checks = 0
         """Number of states checked so far: a clock that does not depend on the machine."""
         self._q_full = robot.full_configuration(np.zeros(robot.dof))
@@ -163,6 +165,7 @@ class CollisionWorld:
                 placement = self._root_placement(item.world_T_object)
                 self._geometry.geometryObjects[i].placement = placement
                 self._measured[0].geometryObjects[i].placement = placement
+        self._boxes.moved()
         self.scene = scene
 
     # ---------------------------------------------------------------- margins
@@ -253,21 +256,24 @@ class CollisionWorld:
         """Every pair closer than ``within`` [m], closest first; margins do not count."""
         self._q_full[self.robot.q_index] = q
         self._place()
-        objects = self._geometry.geometryObjects
-        results = self._measured[1].distanceResults
+        model, data = self._measured
         found = []
-        for k, distance in enumerate(self._distances()):
+        for k in self._boxes.nearer_than(within, data.oMg):
+            distance = self._pair_distance(k)
             if distance >= within:
                 continue
             a, b = self._pairs[k]
-            result = results[k]
+            result = data.distanceResults[k]
             found.append(
                 Proximity(
                     (self._owners[a], self._owners[b]),
                     distance,
                     np.array(result.normal),
                     (np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())),
-                    (int(objects[a].parentJoint), int(objects[b].parentJoint)),
+                    (
+                        int(model.geometryObjects[a].parentJoint),
+                        int(model.geometryObjects[b].parentJoint),
+                    ),
                 )
             )
         return sorted(found, key=lambda p: p.distance)

@@ -35,7 +35,7 @@ from behavior_motion.collision.world import CollisionWorld, Pair, Proximity
 from behavior_motion.errors import ErrorCode
 from behavior_motion.robot.model import RobotModel
 from behavior_motion.servo.commands import MotionCommand
-from behavior_motion.trajectories.timing import JointLimits, stop_trajectory
+from behavior_motion.trajectories.timing import JointLimits, stop_states
 
 MOST_PAIRS = 40
 """Number of close pairs that are kept apart; more than this are never close at once."""
@@ -67,6 +67,7 @@ BRAKE_CHECKS = 4
 """States along a braking that are checked for collisions."""
 NEARER = 1e-3
 """[m] by which what was too close from the start may come closer."""
+_YZX, _ZXY = [1, 2, 0], [2, 0, 1]
 HARD, SOFT = 0, 8
 """DAQP's marks of constraints."""
 
@@ -300,9 +301,9 @@ class Servo:
             return True  # Something came too close by itself: dampers know the way out.
         dt = self.options.period
         q = self._q + 0.5 * dt * (self._qd + qd)
-        brake = stop_trajectory(q, qd, self._limits, qdd=(qd - self._qd) / dt, together=False)
-        times = np.linspace(0.0, brake.duration, BRAKE_CHECKS)
-        return not any(self._world.collides(point) for point in brake.sample_many(times)[0])
+        qdd = (qd - self._qd) / dt
+        brake = stop_states(q, qd, self._limits, qdd=qdd, count=BRAKE_CHECKS)
+        return not any(self._world.collides(point) for point in brake)
 
     def _set_margins(self) -> None:
         """Have collision checks count what is closer than may be; near from the start is not."""
@@ -498,7 +499,9 @@ class Servo:
         origins = np.array([self._data.oMi[j].translation for j in joints])
         arms = np.array([item.points[side] for item in close]) - origins
         # n . (v + w x r) = n . v + (r x n) . w
-        wrenches = np.concatenate([normals, np.cross(arms, normals)], axis=1)
+        # As `np.cross(arms, normals)`, which takes ten times as long for so few.
+        turning = arms[:, _YZX] * normals[:, _ZXY] - arms[:, _ZXY] * normals[:, _YZX]
+        wrenches = np.concatenate([normals, turning], axis=1)
         result: Matrix = np.einsum("ki,kij->kj", wrenches, jacobians[joints])
         return result
 

@@ -160,31 +160,72 @@ def stop_trajectory(
     """
     if isinstance(limits, RobotModel):
         limits = JointLimits.of(limits, 1.0, 1.0)
-    dof = len(limits.joint_names)
-    names = limits.joint_names
-    position, velocity = as_joints("q", q, names), as_joints("qd", qd, names)
-    acceleration = np.zeros(dof) if qdd is None else as_joints("qdd", qdd, names)
-    if np.abs(velocity).max() < 1e-9 and np.abs(acceleration).max() < 1e-9:
+    position, velocity, acceleration = _as_state(q, qd, qdd, limits)
+    if _rests(velocity, acceleration):
         return resting(limits.joint_names, position)
-    profile = ruckig.InputParameter(dof)
-    profile.control_interface = ruckig.ControlInterface.Velocity
+    profile = _stop_profile(position, velocity, acceleration, limits)
     if not together:
         profile.synchronization = ruckig.Synchronization.No
+    return Trajectory(limits.joint_names, *_run_ruckig(profile))
+
+
+def stop_states(
+    q: ArrayLike, qd: ArrayLike, limits: JointLimits, *, qdd: ArrayLike, count: int
+) -> Matrix:
+    """Joints at even times of :func:`stop_trajectory`, each joint for itself, (count, dof) [rad].
+
+    The first is ``q``, the last where all have come to rest. Nothing else of the motion is made:
+    a tenth of its time.
+    """
+    position, velocity, acceleration = _as_state(q, qd, qdd, limits)
+    if _rests(velocity, acceleration):
+        return np.tile(position, (count, 1))
+    profile = _stop_profile(position, velocity, acceleration, limits)
+    profile.synchronization = ruckig.Synchronization.No
+    motion = _solved(profile)
+    return np.array([motion.at_time(motion.duration * k / (count - 1))[0] for k in range(count)])
+
+
+def _as_state(
+    q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None, limits: JointLimits
+) -> tuple[Vector, Vector, Vector]:
+    names = limits.joint_names
+    still = np.zeros(len(names))
+    acceleration = still if qdd is None else as_joints("qdd", qdd, names)
+    return as_joints("q", q, names), as_joints("qd", qd, names), acceleration
+
+
+def _rests(velocity: Vector, acceleration: Vector) -> bool:
+    return bool(np.abs(velocity).max() < 1e-9 and np.abs(acceleration).max() < 1e-9)
+
+
+def _stop_profile(
+    position: Vector, velocity: Vector, acceleration: Vector, limits: JointLimits
+) -> ruckig.InputParameter:
+    """What brings moving joints to rest as fast as limits allow."""
+    dof = len(position)
+    profile = ruckig.InputParameter(dof)
+    profile.control_interface = ruckig.ControlInterface.Velocity
     profile.current_position = position.tolist()
     profile.current_velocity = velocity.tolist()
     profile.current_acceleration = acceleration.tolist()
     profile.target_velocity = [0.0] * dof
     profile.max_acceleration = limits.acceleration.tolist()
     profile.max_jerk = limits.shaping_jerk.tolist()
-    return Trajectory(limits.joint_names, *_run_ruckig(profile))
+    return profile
 
 
-def _run_ruckig(profile: ruckig.InputParameter) -> tuple[Vector, Matrix, Matrix, Matrix]:
+def _solved(profile: ruckig.InputParameter) -> ruckig.Trajectory:
     solver = ruckig.Ruckig(profile.degrees_of_freedom)
     motion = ruckig.Trajectory(profile.degrees_of_freedom)
     result = solver.calculate(profile, motion)
     if result not in (ruckig.Result.Working, ruckig.Result.Finished):
         raise TimingError(f"ruckig found no profile ({result})")
+    return motion
+
+
+def _run_ruckig(profile: ruckig.InputParameter) -> tuple[Vector, Matrix, Matrix, Matrix]:
+    motion = _solved(profile)
     times = _knots(motion)
     parts = []
     for piece in np.array_split(times, len(times) // 1000 + 1):
