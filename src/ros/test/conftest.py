@@ -33,11 +33,12 @@ class Process:
             env=environment,
         )
 
-    def wait_for(self, text):
+    def wait_for(self, text, stream=None):
+        """Return the line of a stream, by default of what it prints, that has this text."""
         timer = threading.Timer(240.0, self.process.kill)
         timer.start()
         try:
-            for line in self.process.stdout:
+            for line in stream or self.process.stdout:
                 if text in line:
                     return line
         finally:

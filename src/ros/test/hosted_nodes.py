@@ -2,6 +2,8 @@
 """Nodes that test_entry.py hosts in processes of their own."""
 
 import atexit
+import os
+import signal
 import threading
 import time
 
@@ -42,12 +44,28 @@ class Hanging(Node):
     def __init__(self, **kwargs):
         super().__init__("hanging", **kwargs)
         entry.STOP_DEADLINE = 1.0
+        self._timer = self.create_timer(0.01, self.tell)
+
+    def tell(self):
+        self._timer.cancel()
         print("running", flush=True)
 
     def destroy_node(self):
         lock = threading.Lock()
         lock.acquire()
         lock.acquire()
+
+
+class StoppedTwice(Plain):
+    """Is told to stop once more by both signals when all has ended."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        atexit.register(self.stop_again)
+
+    def stop_again(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(os.getpid(), number)
 
 
 class Slow(Node):

@@ -52,6 +52,31 @@ def test_end_that_hangs_is_ended_and_says_where(start):
     assert "in destroy_node" in err
 
 
+def test_signal_after_signal_does_not_put_the_end_off(start):
+    process = start("--node", "hosted_nodes:Hanging")
+    process.wait_for("running")
+    begin = time.monotonic()
+    while process.process.poll() is None and time.monotonic() - begin < SOON:
+        process.process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+    assert process.process.poll() == 1
+
+
+def test_signal_at_the_very_end_makes_no_crash_of_a_stop(start):
+    process = start("--node", "hosted_nodes:StoppedTwice")
+    process.wait_for("running")
+    code, out, err, _ = process.stop(signal.SIGINT)
+    assert (code, err) == (0, "")
+    assert "destroyed" in out
+
+
+def test_process_that_hangs_with_the_interpreters_lock_says_where(start):
+    process = start("--node", "locked_node:Locked")
+    process.wait_for("hanging")
+    process.process.send_signal(signal.SIGINT)  # which nothing in Python can hear of
+    assert "locked_node.py" in process.wait_for("in hang", process.process.stderr)
+
+
 def test_no_action_client_is_left_to_the_garbage_collector(start):
     process = start("--node", "hosted_nodes:Working")
     process.wait_for("working")

@@ -148,3 +148,43 @@ def test_a_condition_is_of_fields_that_there_are():
     models = load_node_models({"nodes": [{**entry, "condition": {"done": True}}]})
     with pytest.raises(NodeModelError, match="condition: no field done; the fields are success"):
         ros_node_manifests(models)
+
+
+@pytest.mark.parametrize(
+    ("kind", "interface", "path", "text"),
+    [
+        ("subscriber", "std_msgs/msg/Bool", "dat", "no field dat; the fields are data"),
+        ("subscriber", "std_msgs/msg/Bool", "data.on", "no field data.on; the fields are none"),
+        (
+            "subscriber",
+            "geometry_msgs/msg/PointStamped",
+            "point.w",
+            "no field point.w; the fields are x, y, z",
+        ),
+        (
+            "service",
+            "rcl_interfaces/srv/SetParametersAtomically",
+            "result.done",
+            "no field result.done; the fields are successful, reason",
+        ),
+    ],
+)
+def test_a_condition_on_fields_that_are_not_there_is_refused(kind, interface, path, text):
+    entry = {"node": "A", kind: "/a", "type": interface, "condition": {path: True}}
+    with pytest.raises(NodeModelError, match=f"node A: condition: {text}"):
+        ros_node_manifests(load_node_models({"nodes": [entry]}))
+
+
+def test_a_condition_names_the_fields_of_the_message_inlined_or_not():
+    entry = {
+        "node": "A",
+        "service": "/a",
+        "type": "rcl_interfaces/srv/SetParametersAtomically",
+        "inline": ["result"],
+        "condition": {"result.successful": True},
+    }
+    (manifest,) = ros_node_manifests(load_node_models({"nodes": [entry]}))
+    assert "successful" in manifest.ports
+    entry["condition"] = {"successful": True}
+    with pytest.raises(NodeModelError, match="no field successful"):
+        ros_node_manifests(load_node_models({"nodes": [entry]}))

@@ -814,6 +814,17 @@ class TestTopicLeaves:
         assert woken == [None]
 
 
+@pytest.mark.parametrize("name", ["HurriedPick", "HurriedSwitch", "WaitForDoor"])
+def test_a_clock_that_is_set_back_puts_no_timeout_off(tree, monkeypatch, name):
+    leaf, clock = tree.make(name), [1000.0]
+    monkeypatch.setattr(leaf.hub, "now", lambda: clock[0])
+    assert tree.tick(leaf) is RUNNING
+    clock[0] = 0.0
+    assert tree.tick(leaf) is RUNNING
+    clock[0] = 3.0
+    assert tree.tick(leaf) is FAILURE
+
+
 def test_look_up_frame(tree, spinner2):
     import numpy as np
 

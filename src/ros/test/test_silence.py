@@ -57,3 +57,17 @@ def test_what_was_heard_before_the_first_clock_is_not_as_old_as_the_simulation(c
     assert not heard.too_long
     clocks.node = 44.0
     assert heard.too_long
+
+
+@pytest.mark.parametrize("set_back", [0.0, 2.0])
+def test_a_clock_that_is_set_back_makes_no_long_silence_of_a_short_one_nor_hides_one(
+    clocks, set_back
+):
+    clocks.node = 1000.0
+    heard = Silence(lambda: clocks.node, 3.0)
+    clocks.wall, clocks.node = 102.0, set_back
+    assert not heard.too_long
+    clocks.wall, clocks.node = 104.0, set_back + 2.0
+    assert not heard.too_long
+    clocks.wall, clocks.node = 108.0, set_back + 6.0
+    assert heard.too_long

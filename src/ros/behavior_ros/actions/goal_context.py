@@ -14,6 +14,7 @@ from rclpy.task import Future
 from behavior_ros.actions.server_watch import server_lost
 from behavior_ros.node.at_work import at_work
 from behavior_ros.node.clock_alarm import clock_alarm
+from behavior_ros.node.waiting import Waiting
 from behavior_tree.cause import Cancelled
 
 _LOOK = 0.25
@@ -36,7 +37,8 @@ class GoalContext:
     """A goal, or the request of a service, as the worker thread sees it.
 
     All waits end at once when the goal is cancelled, count the node's clock, and are woken by
-    events, so that they cost nothing while nothing happens.
+    events, so that they cost nothing while nothing happens. When that clock is set back, as by a
+    simulation that starts anew, their times begin anew.
 
     Args:
         node: of the server; its time is the goal's
@@ -96,7 +98,8 @@ class GoalContext:
             more: other fields of the action's feedback
         """
         now = self.now()
-        if phase == self.phase and now - self._sent_at < _FEEDBACK_PERIOD:
+        # Less than nothing: the clock was set back.
+        if phase == self.phase and 0.0 <= now - self._sent_at < _FEEDBACK_PERIOD:
             return
         self.phase, self._sent_at = phase, now
         self.publish_feedback(self._feedback_type(phase=phase, progress=float(progress), **more))
@@ -140,11 +143,11 @@ class GoalContext:
         Raises:
             Cancelled: as soon as the goal is to end
         """
-        deadline = self._alarm.now() + duration * 1e9
+        waiting, nanoseconds = Waiting(self._alarm.now), duration * 1e9
         with self._condition:
             self.check_cancelled()
-            while self._alarm.now() < deadline:
-                self._pause(deadline)
+            while waiting.lasted() < nanoseconds:
+                self._pause(waiting.end(nanoseconds))
                 self.check_cancelled()
 
     def wait(
@@ -189,16 +192,16 @@ class GoalContext:
         Raises:
             Cancelled, WaitTimeout, ServerLost: as in :meth:`wait`
         """
-        deadline = self._alarm.now() + timeout * 1e9
+        waiting, nanoseconds = Waiting(self._alarm.now), timeout * 1e9
         looked = time.monotonic()
         while True:
             with self._condition:
                 if predicate():
                     return
                 self.check_cancelled()
-                if self._alarm.now() >= deadline:
+                if waiting.lasted() >= nanoseconds:
                     raise WaitTimeout(f"nothing came within {timeout:g} s")
-                self._pause(deadline, longest=_LOOK)
+                self._pause(waiting.end(nanoseconds), longest=_LOOK)
             if time.monotonic() - looked >= _LOOK:
                 looked = time.monotonic()
                 reason = lost()
@@ -256,7 +259,7 @@ class GoalContext:
             self._resting = True
             self._workers.end()
         try:
-            self._alarm.wait(self._condition, deadline, **longest)
+            self._alarm.wait(self._condition, deadline, self._notify, **longest)
         finally:
             self._resume()
 

@@ -12,7 +12,13 @@ from behavior_ros.leaves.leaf_hub import LeafHub
 from behavior_ros.leaves.node_models import NodeModel
 from behavior_ros.leaves.server_leaf import ServerLeaf
 from behavior_ros.messages.field_values import mismatch
-from behavior_ros.messages.interfaces import InterfaceError, inlined, load_interface, with_ports
+from behavior_ros.messages.interfaces import (
+    check_condition,
+    inlined,
+    load_interface,
+    with_ports,
+)
+from behavior_ros.node.waiting import Waiting
 from behavior_tree import Cause, CauseKind, NodeStatus
 
 _LOOK = 0.2
@@ -41,7 +47,7 @@ class ServiceLeaf(ServerLeaf):
     def on_start(self) -> NodeStatus:
         """Read the request, and send it if the server is there."""
         self._future: Any = None
-        self._begun = self.hub.now()
+        self._waiting = Waiting(self.hub.now)
         self._seen = self._looked = self.hub.wall()
         try:
             self._request = self.request_ports.read(self)
@@ -68,7 +74,7 @@ class ServiceLeaf(ServerLeaf):
             return self._end(self._future.result())
         name = self.client.service_name
         timeout = self.model.timeout or _DEFAULT_TIMEOUT
-        if self.hub.now() - self._begun > timeout:
+        if self._waiting.lasted() > timeout:
             sentence = f"service {name} did not answer within {timeout:g} s"
             return self._fail(Cause(CauseKind.TIMED_OUT, sentence))
         wall = self.hub.wall()
@@ -108,10 +114,7 @@ def service_leaf(hub: LeafHub, model: NodeModel) -> type[ServiceLeaf]:
     """Return the leaf class of a service."""
     service_type, sections = load_interface(model.type, "srv")
     request, response = with_ports(inlined(sections, model.inline), model.ports)
-    fields = [entry.name for entry in response.fields]
-    for path in model.condition:
-        if path.split(".")[0] not in fields:
-            raise InterfaceError(f"condition: no field {path}; the fields are {', '.join(fields)}")
+    check_condition(response, model.condition)
     request_ports = InputPorts(request, "request", model.defaults, model.required)
     return type(
         model.node,

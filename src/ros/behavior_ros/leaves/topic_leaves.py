@@ -11,7 +11,8 @@ from behavior_ros.leaves.leaf_hub import LeafHub
 from behavior_ros.leaves.needs import Need
 from behavior_ros.leaves.node_models import NodeModel
 from behavior_ros.messages.field_values import mismatch
-from behavior_ros.messages.interfaces import inlined, load_interface
+from behavior_ros.messages.interfaces import check_condition, inlined, load_interface
+from behavior_ros.node.waiting import Waiting
 from behavior_tree import (
     ConditionNode,
     NodeStatus,
@@ -59,6 +60,7 @@ class Subscription:
     def __init__(self, hub: LeafHub, model: NodeModel) -> None:
         message_type, sections = load_interface(model.type, "msg")
         (section,) = inlined(sections, model.inline)
+        check_condition(section, model.condition)
         self.fields = OutputPorts(section, "message", set())
         self._hub, self._type, self._model = hub, message_type, model
         self._answers: WeakKeyDictionary[TreeNode, bool] = WeakKeyDictionary()
@@ -135,7 +137,7 @@ class WaitForMessageLeaf(StatefulActionNode):
 
     def on_start(self) -> NodeStatus:
         """Begin to wait."""
-        self._begun = self.hub.now()
+        self._waiting = Waiting(self.hub.now)
         return self.on_running()
 
     def on_running(self) -> NodeStatus:
@@ -143,7 +145,7 @@ class WaitForMessageLeaf(StatefulActionNode):
         problem = self.subscription.problem(self)
         if problem is None:
             return NodeStatus.SUCCESS
-        if self.hub.now() - self._begun <= self.timeout:
+        if self._waiting.lasted() <= self.timeout:
             return NodeStatus.RUNNING
         self.set_failure_reason(f"waited {self.timeout:g} s: {problem}")
         return NodeStatus.FAILURE

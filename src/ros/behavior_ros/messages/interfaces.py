@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from pathlib import Path
@@ -188,6 +188,26 @@ def _inline(fields: Sequence[Field], names: Sequence[str], missing: set[str]) ->
         inner = [replace(each, within=within) for each in section.fields]
         made += _inline(inner, [other for other in names if other != entry.name], missing)
     return made
+
+
+def check_condition(section: Section, paths: Iterable[str]) -> None:
+    """Check that the fields of a condition are there, which is looked at when messages come.
+
+    Args:
+        section: the message
+        paths: names of fields, nested with dots
+
+    Raises:
+        InterfaceError: there is no such field
+    """
+    for path in paths:
+        part: Any = section.message()
+        for name in str(path).split("."):
+            fields: dict[str, str] = getattr(part, "get_fields_and_field_types", dict)()
+            if name not in fields:
+                known = ", ".join(fields) or "none"
+                raise InterfaceError(f"condition: no field {path}; the fields are {known}")
+            part = getattr(part, name)
 
 
 def load_message(type_text: str) -> Any:

@@ -54,6 +54,9 @@ class Silence:
         """Whether who should speak is gone."""
         wall, node = self._heard
         now = self._now()
+        if now < node:  # the clock was set back, as by a simulation that starts anew
+            node, self._first = now, now
+            self._heard = wall, node
         # What was heard before the first /clock is as old as that, not as the simulation.
         self._first = self._first or now
         wall, node = time.monotonic() - wall, now - (node or self._first)

@@ -40,8 +40,12 @@ _GRACE = 1.5
 """[s] wall time that closing may take before nodes are destroyed anyway."""
 _STDERR = 2
 """As a number: what stands in for it in Python may be no file."""
+STOPS = (signal.SIGINT, signal.SIGTERM)
+"""Signals that stop a process."""
 STOP_DEADLINE = 60.0
 """[s] wall time after a signal in which a process ends, or is ended with what its threads do."""
+STANDSTILL = 60.0
+"""[s] wall time for which a thread keeps the interpreter's lock until all threads are written."""
 
 
 def run(factories: Sequence[Callable[[], Node]], args: Sequence[str] | None = None) -> int:
@@ -153,9 +157,21 @@ def end_within(deadline: float) -> None:
     """End this process with exit code 1 if it still runs after the deadline [s].
 
     What hangs at the end, hangs in the middleware or at a lock: the Python stacks of all threads
-    are written to stderr, without asking for the interpreter's lock, so that it can be found.
+    are written to stderr, without asking for the interpreter's lock, so that it can be found. Fast
+    DDS locks itself up now and then when others leave, on busy machines, and then no endpoint can
+    be destroyed (https://github.com/eProsima/Fast-DDS/issues/6502).
     """
     faulthandler.dump_traceback_later(deadline, exit=True, file=_STDERR)
+
+
+def tell_within(deadline: float) -> None:
+    """Write what all threads do if nobody has called this anew before the deadline [s].
+
+    Whoever hangs in the middleware with the interpreter's lock keeps everybody from
+    :func:`end_within`, also a thread that hears of a signal. What stood still only because the
+    machine did goes on, so nothing is ended.
+    """
+    faulthandler.dump_traceback_later(deadline, file=_STDERR)
 
 
 class _Stopped(BaseException):
@@ -179,10 +195,7 @@ class _StopSignals:
         if self._is_main:
             self._reader, self._writer = socket.socketpair()
             self._writer.setblocking(False)
-            self._handlers = {
-                number: signal.signal(number, self._handle)
-                for number in (signal.SIGINT, signal.SIGTERM)
-            }
+            self._handlers = {number: signal.signal(number, self._handle) for number in STOPS}
             self._descriptor = signal.set_wakeup_fd(
                 self._writer.fileno(), warn_on_full_buffer=False
             )
@@ -214,10 +227,20 @@ class _StopSignals:
 
     def _watch(self) -> None:
         with self._reader:
-            while received := self._reader.recv(16):
-                stops = sum(byte in (signal.SIGINT, signal.SIGTERM) for byte in received)
+            self._reader.settimeout(STANDSTILL / 3.0)
+            while True:
+                if self.count == 0:
+                    tell_within(STANDSTILL)
+                try:
+                    received = self._reader.recv(16)
+                except TimeoutError:
+                    continue
+                if not received:
+                    return
+                stops = sum(byte in STOPS for byte in received)
                 if stops:
-                    end_within(STOP_DEADLINE)
+                    if self.count == 0:  # who is told again and again is given no more time
+                        end_within(STOP_DEADLINE)
                     self.count += stops
                     self.wake()
 

@@ -18,6 +18,7 @@ import argparse
 import faulthandler
 import importlib
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -30,7 +31,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.utilities import remove_ros_args
 
-from behavior_ros.process.entry import STOP_DEADLINE, end_within, run
+from behavior_ros.process.entry import STOP_DEADLINE, STOPS, end_within, run
 
 
 class HostError(ValueError):
@@ -134,6 +135,8 @@ def script() -> NoReturn:
     """
     faulthandler.enable(sys.__stderr__ or 2)
     code = main()
+    for number in STOPS:  # whoever stops it twice would have killed it now
+        signal.signal(number, signal.SIG_IGN)
     end_within(STOP_DEADLINE)
     left = [thread.name for thread in threading.enumerate() if thread.daemon]
     if left:
