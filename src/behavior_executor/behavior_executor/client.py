@@ -45,6 +45,8 @@ from behavior_tree.monitoring.closing import Closing
 
 ACTION = "mission/execute"
 PREFLIGHT = "mission/preflight"
+_CANCEL_PATIENCE = 3.0
+"""[s] wall time that a mission has to end after it was cancelled."""
 FeedbackCallback = Callable[[MissionFeedback], None]
 
 
@@ -224,7 +226,8 @@ class MissionClient(Closing):
             priority: 0..255, among waiting missions.
             action_id: identifier; empty: the executor makes one.
             on_feedback: called with every feedback message.
-            timeout: [s] wall time; then the mission is cancelled and its outcome is TIMED_OUT.
+            timeout: [s] wall time; then the mission is cancelled and its outcome is TIMED_OUT,
+                unless it ends in another way just then.
         """
         mission = MissionAction(
             action_id=action_id,
@@ -248,7 +251,8 @@ class MissionClient(Closing):
         Args:
             mission: what to do.
             on_feedback: called with every feedback message.
-            timeout: [s] wall time; then the mission is cancelled and its outcome is TIMED_OUT.
+            timeout: [s] wall time; then the mission is cancelled and its outcome is TIMED_OUT,
+                unless it ends in another way just then.
 
         Returns:
             How it ended; a mission that was refused ends with a code as well.
@@ -294,10 +298,12 @@ class MissionClient(Closing):
             self._cancel_goal(sent)
             raise
         if outcome is None:
-            self._cancel_goal(sent)
-            return MissionOutcome(
-                Code.TIMED_OUT, f"not finished after {timeout:g} s; cancelled", float(timeout or 0)
-            )
+            outcome = self._cancel_goal(sent)
+            told = f"not finished after {timeout:g} s; cancelled"
+            if outcome is None:
+                told += f", but {_CANCEL_PATIENCE:g} s later it has not ended: it may still run"
+            if outcome is None or outcome.end is End.CANCELED:
+                return MissionOutcome(Code.TIMED_OUT, told, float(timeout or 0))
         if outcome.end is End.REJECTED:
             raise MissionClientError("the executor rejected the goal: it is shutting down")
         if outcome.end is End.LOST:
@@ -320,10 +326,10 @@ class MissionClient(Closing):
                 handle_interrupts()
         return sent.outcome
 
-    def _cancel_goal(self, sent: RemoteGoal) -> None:
-        """Cancel, and give the executor a moment to end the mission."""
+    def _cancel_goal(self, sent: RemoteGoal) -> GoalOutcome | None:
+        """Cancel, and give the executor a moment to end the mission; None: it has not."""
         sent.cancel()
-        self._spin_until_end(sent, 3.0)
+        return self._spin_until_end(sent, _CANCEL_PATIENCE)
 
     def _call(self, client: Any, request: Any, timeout: float) -> Any:
         self.wait_for_executor(timeout)

@@ -3,7 +3,8 @@
 
 A tree that fails because a server went away is not given up at once: for ``server_lost_grace``
 seconds of wall time (processes live in wall time) it is ticked on, so that a server that comes back
-goes on with the mission. Then the mission ends with SERVER_LOST.
+goes on with the mission. Then the mission ends with SERVER_LOST, unless a Catch of the tree works
+on it.
 
 Pausing halts the tree, so that the robot stands; resuming ticks it again from its root. Trees that
 decide from what they observe, as ours do, go on where they were.
@@ -172,14 +173,17 @@ class ExecutorCore:
         self._log = log
         self._run: TreeRun | None = None
         self._lost_since: float | None = None
+        """Wall time [s] since which a lost server is waited for; None: none is."""
+        self._missed_at = 0.0
+        """Wall time [s] at which the tree has last waited for that server."""
         self._preflight = Preflight(wall, settings.preflight_patience)
         self._is_started = False
         """Whether the tree may be ticked, and the managers know of it."""
         self._ended: dict[Code, int] = {}
         self._stood_at: float | None = None
-        """Node time of the last tick [s], if the tree waits for an operator."""
+        """Node time of the last tick [s], if the tree waits for an operator, or of the pause."""
         self._stood = 0.0
-        """[s] node time for which the mission has waited for one."""
+        """[s] node time for which the mission has waited for one, or was paused."""
 
     @property
     def activity(self) -> Activity:
@@ -344,6 +348,12 @@ class ExecutorCore:
                 f"action_id '{request.action_id}' belongs to an interrupted mission; send RESUME "
                 "or CANCEL for that one, or use another identifier",
             )
+        if self._log.is_ending(request.action_id):  # for all clients it runs
+            raise MissionError(
+                Code.INVALID_REQUEST,
+                f"action_id '{request.action_id}' belongs to a mission whose end is being written "
+                "down; use another one or leave it empty",
+            )
         problems: list[str] = []
         code = Code.INVALID_REQUEST
         for number, part in enumerate(request.parts, 1):
@@ -386,6 +396,7 @@ class ExecutorCore:
             return self.cancel(action_id)
         if kind is Kind.PAUSE:
             mission = self.queue.pause(action_id, self._now())
+            self._stood_at = self._now() if self._stood_at is None else self._stood_at
             self._halt()
             for manager in self._managers:
                 manager.mission_paused()
@@ -396,6 +407,8 @@ class ExecutorCore:
             self.queue.restore(mission)
         else:
             mission = self.queue.resume(action_id, self._now())
+            self._stand_no_more(self._now())
+            self._preflight.begin_again()
             for manager in self._managers:
                 manager.mission_resumed()
             mission.text = ""
@@ -414,17 +427,18 @@ class ExecutorCore:
     def _start_part(self, mission: Mission) -> None:
         """Load the tree of the mission, or of its next step."""
         self._is_started = False
+        begins = mission.state is State.INITIALIZING
+        later = mission.request.parts[mission.steps_done + 1 :] if begins else ()
         try:
-            run = self._loaded(mission.part)
-            later = mission.request.parts[1:] if mission.state is State.INITIALIZING else ()
-            requirements = [*run.requirements, *self._requirements(later, known=mission.part)]
+            of_later = self._requirements(later, known=mission.part)
+            run = self._loaded(mission.part)  # last: who loads takes this one for the one to tick
         except MissionError as error:
             self._end(mission, error.code, str(error))
             return
         self._run = run
         self.operator.begin(run)
         self._listener.tree_loaded(mission, run)
-        self._preflight.begin(requirements)
+        self._preflight.begin([*run.requirements, *of_later])
         self._wait_for_servers(mission)
 
     def _loaded(self, part: MissionRequest) -> TreeRun:
@@ -484,6 +498,7 @@ class ExecutorCore:
         if mission.steps_done + 1 < len(mission.request.parts):
             self._drop_tree(Code.SUCCESS)
             mission.steps_done += 1
+            mission.text = ""  # what was waited for is of the step before
             self._announce(mission)
             self._start_part(mission)
         else:
@@ -522,12 +537,19 @@ class ExecutorCore:
             self._end(mission, Code.TIMED_OUT, text)
 
     def _time_spent(self, mission: Mission, run: TreeRun) -> float:
-        """[s] node time that a mission has taken, without what an operator took to think."""
+        """[s] node time that a mission has taken, without pauses and what an operator took to
+        think.
+        """
         now = self._now()
-        if self._stood_at is not None:
-            self._stood += now - self._stood_at
+        self._stand_no_more(now)
         self._stood_at = now if run.waits_for_operator else None
         return mission.elapsed(now) - self._stood
+
+    def _stand_no_more(self, now: float) -> None:
+        """What a mission waited for an operator, or was paused, ends at this node time [s]."""
+        if self._stood_at is not None:
+            self._stood += now - self._stood_at
+        self._stood_at = None
 
     def _end_failed(self, mission: Mission, run: TreeRun) -> None:
         """The tree failed: for what a manager knows, else for what its leaves told."""
@@ -539,17 +561,27 @@ class ExecutorCore:
             self._end(mission, code_of(why), why, FailureReason("", why, cause=why))
 
     def _watch_servers(self, mission: Mission, run: TreeRun) -> None:
-        """Wait for a lost server, and give up after the grace time, or let an operator decide."""
+        """Wait for a lost server, and give up after the grace time, or let an operator decide.
+
+        A tree whose Catch works on it is let be, and has dealt with it if that takes so long.
+        """
         if run.lost_server is None or run.waits_for_operator:
             if self._lost_since is not None:
                 self._lost_since, mission.text = None, ""
             return
         if self._lost_since is None:
-            self._lost_since = self._wall()
+            self._lost_since = self._missed_at = self._wall()
             mission.text = reason_text(f"waiting for a server: {run.lost_server}")
             self._listener.problem(mission.text)
+        misses = run.misses_server
+        if misses:
+            self._missed_at = self._wall()
+        elif self._wall() - self._missed_at >= self.settings.server_lost_grace:
+            run.forget_lost_server()
+            self._lost_since, mission.text = None, ""
+            return
         waited = self._wall() - self._lost_since
-        if waited >= self.settings.server_lost_grace:
+        if misses and waited >= self.settings.server_lost_grace:
             lost = Cause.of(run.lost_server)
             self._end(
                 mission,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from core_bench import Bench
+from core_bench import TREE, Bench
 
 from behavior_executor.missions.mission import (
     Code,
@@ -20,6 +20,7 @@ from behavior_executor.missions.report import Report
 from behavior_executor.running.feedback import FeedbackGate, progress_of
 from behavior_executor.running.tree_run import Activity
 from behavior_tree import Cause, CauseKind, NodeStatus
+from behavior_tree.authoring import register_authoring_nodes
 
 LOST = Cause(CauseKind.SERVER_LOST, "action /pick: the server of /pick is gone")
 
@@ -168,6 +169,44 @@ def test_node_that_raises_while_halted_does_no_harm(bench: Bench) -> None:
     assert bench.run("good").code is Code.SUCCESS
 
 
+def test_what_runs_beside_a_node_that_raises_while_halted_is_halted(bench: Bench) -> None:
+    body = "<Parallel><Stubborn/><Wait name='arm'/></Parallel>"
+    (bench.folder / "both.xml").write_text(TREE.format(about="Both", body=body))
+    for request in (Kind.PAUSE, Kind.CANCEL):
+        bench.halted = 0
+        mission = bench.submit("both", request.name)
+        bench.tick()
+        bench.submit("", request.name, kind=request)
+        assert bench.halted == 1, "an arm must not go on after its mission"
+        assert "Stubborn" in bench.problems[-1]
+        if not mission.is_final:
+            bench.core.cancel("")
+
+
+def test_a_pause_is_no_time_that_a_mission_takes(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, mission_timeout=2.0)
+    mission = bench.submit("forever")
+    for _ in range(2):
+        bench.tick(0.5)
+        bench.submit("", "a", kind=Kind.PAUSE)
+        bench.tick(100.0)
+        bench.submit("", "a", kind=Kind.RESUME)
+    bench.tick(0.5)
+    assert mission.state is State.RUNNING
+    bench.tick(2.0)
+    assert mission.code is Code.TIMED_OUT
+
+
+@pytest.mark.parametrize("value", ["'half'", "1e308 * 10", "''"])
+def test_progress_that_is_no_number_is_not_known(bench: Bench, value: str) -> None:
+    body = f'<Sequence><Script code="mission_progress := {value}"/><Wait/></Sequence>'
+    (bench.folder / "odd.xml").write_text(TREE.format(about="Odd", body=body))
+    mission = bench.submit("odd")
+    bench.tick()
+    assert mission.state is State.RUNNING
+    assert bench.core.activity.progress == -1.0
+
+
 def test_pause_halts_the_tree_and_resume_ticks_it_again(bench: Bench) -> None:
     mission = bench.submit("forever")
     bench.tick()
@@ -245,6 +284,56 @@ def test_server_that_returns_and_fails_for_another_reason(tmp_path: Path) -> Non
         bench.tick()
     assert mission.code is Code.TREE_FAILED
     assert "no grasp" in mission.text
+
+
+def handled(bench: Bench, msec: int, catch: str = "Catch kind='SERVER_LOST'") -> str:
+    name, kind = f"handled_{msec}", catch.split(maxsplit=1)[0]
+    body = f"<Try><Server/><{catch}><Sleep msec='{msec}'/></{kind}></Try>"
+    (bench.folder / f"{name}.xml").write_text(TREE.format(about="Handled", body=body))
+    register_authoring_nodes(bench.factory)
+    return name
+
+
+@pytest.mark.parametrize("msec", [500, 3000])
+def test_a_clause_for_lost_servers_works_as_long_as_it_needs(tmp_path: Path, msec: int) -> None:
+    bench = Bench(tmp_path, server_lost_grace=1.0)
+    bench.server = LOST
+    mission = bench.run(handled(bench, msec))
+    assert mission.code is Code.SUCCESS
+    assert mission.elapsed(0.0) == pytest.approx(msec / 1000, abs=0.1)
+
+
+def test_what_one_step_waited_for_is_not_told_of_the_next(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, server_lost_grace=1.0)
+    bench.server = LOST
+    names = (handled(bench, 500), "forever")
+    steps = tuple(MissionRequest(f"s#{n}", name=name) for n, name in enumerate(names, 1))
+    mission = bench.core.submit(MissionRequest("s", kind=Kind.SEQUENCE, steps=steps))
+    bench.tick()
+    assert "waiting for a server" in mission.text
+    while mission.steps_done == 0:
+        bench.tick()
+    bench.tick()
+    assert (mission.state, mission.text) == (State.RUNNING, "")
+
+
+def test_a_server_that_a_clause_does_not_bring_back_is_given_up(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, server_lost_grace=1.0)
+    bench.server = LOST
+    catch = "Catch kind='SERVER_LOST' then='retry' max_retries='-1'"
+    mission = bench.run(handled(bench, 300, catch))
+    assert mission.code is Code.SERVER_LOST
+    assert mission.elapsed(0.0) == pytest.approx(1.2, abs=0.2)
+
+
+def test_what_cleans_up_after_a_lost_server_is_not_cut_short(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, server_lost_grace=1.0)
+    bench.server = LOST
+    body = "<TryCatch><Server/><Sleep msec='3000'/></TryCatch>"
+    (tmp_path / "cleans.xml").write_text(TREE.format(about="Cleans up", body=body))
+    mission = bench.run("cleans")
+    assert mission.code is Code.TREE_FAILED
+    assert mission.elapsed(0.0) == pytest.approx(3.0, abs=0.1)
 
 
 def test_tick_tells_which_nodes_it_touched(bench: Bench) -> None:

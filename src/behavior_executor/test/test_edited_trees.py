@@ -13,7 +13,7 @@ from behavior_executor.editing.edit_line import MOST_IN_LINE
 from behavior_executor.editing.edited_trees import LIMITS, MOST_TREES
 from behavior_executor.editing.tree_exchange import ExchangeRequest
 from behavior_executor.editing.tree_room import MOST_EDITORS, PRESENCE
-from behavior_executor.missions.mission import State
+from behavior_executor.missions.mission import Kind, MissionRequest, State
 from behavior_tree import LogicError
 from behavior_tree.sharing import Code, Running
 
@@ -181,6 +181,16 @@ def test_a_subtree_of_another_file_is_edited_once_for_all(bench):
     assert bench.node("park/dock").raw_port("seconds") == "7"
     modified = [name for name, each in ann.peer.replica.files.items() if each["modified"]]
     assert [name.rpartition("/")[2] for name in modified] == ["lib.xml"]
+
+
+def test_edits_reach_the_first_step_of_a_sequence(bench):
+    (bench.folder / "nap.xml").write_text(tree_file("nap", '<Drive name="nap" seconds="1"/>'))
+    steps = [MissionRequest(f"s#{n}", name=name) for n, name in enumerate(("patrol", "nap"), 1)]
+    bench.core.submit(MissionRequest("s", kind=Kind.SEQUENCE, steps=tuple(steps)))
+    bench.tick()
+    ann = bench.join()
+    assert ann.set("desk", seconds="3").code is Code.MADE
+    assert bench.node("desk").raw_port("seconds") == "3"
 
 
 def test_one_deletes_what_another_moves(bench):

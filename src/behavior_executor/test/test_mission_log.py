@@ -335,6 +335,27 @@ def test_ticks_go_on_while_the_disk_is_slow(path: Path, folder: Path, slow: Slow
     log.close()
 
 
+def test_an_identifier_is_in_use_until_the_end_of_its_mission_is_kept(
+    path: Path, folder: Path, slow: SlowDisk
+) -> None:
+    """Clients have not heard of that end: they could not tell both missions apart."""
+    log, _, _ = make(path, in_background=True)
+    bench = Bench(folder, log=log)
+    bench.submit("server")
+    log.flush(60.0)
+    bench.tick()
+    log.flush(60.0)
+    slow.go.clear()
+    bench.submit("forever", "b")
+    bench.core.cancel("b")
+    with pytest.raises(MissionError, match="'b' belongs to a mission whose end is being written"):
+        bench.submit("forever", "b")
+    slow.go.set()
+    log.flush(60.0)
+    assert bench.submit("forever", "b").state is State.WAITING
+    log.close()
+
+
 def test_worker_wakes_the_executor(path: Path) -> None:
     woken = threading.Event()
     log, _, _ = make(path, in_background=True, wake=woken.set)

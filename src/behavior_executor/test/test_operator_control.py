@@ -9,6 +9,7 @@ from core_bench import TREE, Bench
 from behavior_executor.missions.mission import Code, Mission, State
 from behavior_executor.running.operator_control import MOST_PREPARED, ControlState
 from behavior_tree import BehaviorTreeError
+from behavior_tree.authoring import register_authoring_nodes
 
 LOST = "action /pick: the server of /pick is gone"
 STEPS = """<Sequence name="all">
@@ -205,6 +206,46 @@ def test_a_waiting_failure_is_not_released(bench: Bench) -> None:
     assert bench.core.operator.state.failed == ("look",)
     tick_after(bench, "give up")
     assert mission.code is Code.TREE_FAILED
+
+
+def test_a_release_that_is_refused_lets_nothing_begin(bench: Bench) -> None:
+    body = """<ConcurrentSequence on_failure="finish"><Work name="lathe" fails="x"/>
+      <Step execute_after="beginning"><Wait name="arm"/></Step></ConcurrentSequence>"""
+    register_authoring_nodes(bench.factory)
+    (bench.folder / "beside.xml").write_text(TREE.format(about="Beside", body=body))
+    manual(bench, "beside")
+    tick_after(bench, "step lathe")
+    before = bench.core.operator.state
+    assert (before.failed, before.held) == (("lathe",), ("arm",))
+    with pytest.raises(BehaviorTreeError, match="retry, skip or give up"):
+        bench.core.operator.obey("release")
+    bench.tick()
+    assert bench.core.operator.state == before
+    tick_after(bench, "skip")
+    assert bench.core.operator.state.held == ("arm",)
+
+
+def test_one_by_one_lasts_over_the_ends_of_missions_until_it_is_released(bench: Bench) -> None:
+    body = """<ConcurrentSequence><Wait name="one"/>
+      <Step execute_after="beginning"><Wait name="two"/></Step></ConcurrentSequence>"""
+    register_authoring_nodes(bench.factory)
+    (bench.folder / "both.xml").write_text(TREE.format(about="Both", body=body))
+
+    def running() -> list[str]:
+        bench.submit("both")
+        bench.tick()
+        nodes = [node for node in bench.last_run.tree.nodes() if node.status.name == "RUNNING"]
+        return [str(node.name) for node in nodes if not node.has_nodes]
+
+    assert running() == ["one", "two"]
+    bench.core.operator.obey("concurrent off")
+    bench.core.cancel("")
+    state = bench.core.operator.state
+    assert (state.concurrent, state.prepared) == (False, ("concurrent off",))
+    assert running() == ["one"]
+    bench.core.cancel("")
+    bench.core.operator.obey("release")
+    assert running() == ["one", "two"]
 
 
 def test_setting_a_value_alone_controls_no_run(bench: Bench, tmp_path: Path) -> None:

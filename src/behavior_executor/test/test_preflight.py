@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 from core_bench import Bench
 
-from behavior_executor.missions.mission import Code, Kind, MissionError, MissionRequest, State
+from behavior_executor.journal.journal import RestartPolicy
+from behavior_executor.missions.mission import (
+    Code,
+    Kind,
+    Mission,
+    MissionError,
+    MissionRequest,
+    State,
+)
 from behavior_executor.running.preflight import (
     Requirement,
     failure_of,
@@ -91,6 +99,38 @@ def test_a_tree_is_not_ticked_before_every_manager_has_settled(
     settled[0] = True
     servers.bench.tick()
     assert mission.code is Code.SUCCESS
+
+
+def test_a_pause_is_no_time_for_which_a_step_waits_for_its_servers(servers: Servers) -> None:
+    bench = servers.bench
+    servers.there |= {"/server", "/wait"}
+    steps = tuple(MissionRequest(f"s#{n}", name=name) for n, name in ((1, "good"), (2, "forever")))
+    mission = servers.core.submit(MissionRequest("s", kind=Kind.SEQUENCE, steps=steps))
+    bench.tick()
+    servers.there.clear()
+    while mission.steps_done == 0:
+        bench.tick()
+    bench.tick()
+    assert "/wait" in mission.text
+    bench.submit("", "s", kind=Kind.PAUSE)
+    bench.tick(10.0 * PATIENCE)
+    bench.submit("", "s", kind=Kind.RESUME)
+    bench.tick(PATIENCE - 1.0)
+    assert mission.state is State.RUNNING
+    bench.tick(1.0)
+    assert mission.code is Code.SERVER_LOST
+
+
+def test_what_is_taken_up_again_needs_no_servers_of_steps_that_are_done(servers: Servers) -> None:
+    servers.there.add("/wait")
+    names = ("good", "server", "forever")
+    steps = tuple(MissionRequest(f"s#{n}", name=name) for n, name in enumerate(names, 1))
+    request = MissionRequest("s", kind=Kind.SEQUENCE, steps=steps)
+    mission = Mission(request, accepted_at=0.0, state=State.RUNNING, steps_done=2)
+    servers.core.restore([mission], RestartPolicy.RESUME)
+    servers.bench.tick()
+    assert mission.state is State.RUNNING
+    assert servers.told == [("started", "s#3")]
 
 
 def test_a_mission_says_before_anything_starts_what_is_missing(servers: Servers) -> None:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from behavior_msgs.msg import OperatorCommand, TreeRecord
 from geometry_msgs.msg import PoseStamped
@@ -56,6 +57,12 @@ def test_records_of_20_hz_go_after_their_tick_and_those_of_many_ticks_are_gather
     assert [gathering.pause(7.033, more=True) for _ in range(25)] == [0.0] * 25
     assert gathering.pause(7.034, more=False) == pytest.approx(0.029)
     assert gathering.pause(8.0, more=False) == rest
+
+
+def test_numbers_of_numpy_are_recorded_as_numbers() -> None:
+    values = [np.float32(0.5), np.int64(3), np.bool_(True), np.array(2.0)]
+    assert message_values(values) == [0.5, 3, True, 2.0]
+    assert [type(each) for each in message_values(values)] == [float, int, bool, float]
 
 
 def listen(spinner: Spinner, kind: Any, topic: str, qos: Any) -> list[Any]:

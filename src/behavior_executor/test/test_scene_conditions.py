@@ -274,3 +274,19 @@ def test_where_is_waits_for_what_the_arm_hides_for_a_while():
     gone.now = NOW + 3.1
     assert waiting.tick() is FAILURE
     assert "the scene has no peg; it has shelf" in waiting.reason
+
+
+def test_each_of_two_arms_is_asked_for_what_it_holds():
+    arms = {"left": "left_tcp", "right": "right_tcp"}
+    held = [
+        box(name, state=SceneObject.ATTACHED, attached_link=link) for name, link in arms.items()
+    ]
+    scene = FakeScene(*held, box("cup"))
+    for name in arms:
+        assert TickedTree(scene, f'<WaitUntilHeld object_name="{name}"/>').tick() is SUCCESS
+        waits = TickedTree(scene, f'<WaitUntilReleased object_name="{name}"/>')
+        assert waits.tick() is NodeStatus.RUNNING, "it is in its hand still"
+    absent = TickedTree(scene, '<WaitUntilHeld object_name="cup" timeout="-1"/>')
+    assert absent.tick() is FAILURE
+    assert "which holds left and right" in absent.node.failure_reason()
+    assert TickedTree(scene, '<WaitUntilReleased object_name="cup"/>').tick() is SUCCESS

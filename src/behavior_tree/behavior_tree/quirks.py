@@ -27,7 +27,9 @@ class Quirks:
     """B. A SubTree remap to ``{@key}`` makes an entry named ``@key`` in the parent. Mended: it
     addresses the root blackboard."""
     precondition_latch_survives_halt: bool = False
-    """E. After being halted, Precondition does not check its condition again. Mended: it does."""
+    """E. After being halted, or after its child was skipped, Precondition does not check its
+    condition again. Mended: it does.
+    """
     halt_tree_halts_all: bool = False
     """G. halt_tree() runs ``_onHalted`` of every node, twice for running ones. Mended: once,
     running only.
@@ -97,6 +99,9 @@ class Quirks:
     """Halting SkipUnlessUpdated or WaitValueUpdate leaves a running child running. Mended: it is
     halted.
     """
+    unset_hides_write: bool = False
+    """WasEntryUpdated, SkipUnlessUpdated and WaitValueUpdate miss a write to an entry that was
+    removed and made again, if it had been written as often before. Mended: they notice it."""
     names_unchecked: bool = False
     """Any text may name a tree, a node type, a port of a SubTree model or an instance, even an
     empty one, and two SubTrees may have the same path; an attribute that begins with a letter is a

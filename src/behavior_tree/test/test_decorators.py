@@ -154,6 +154,20 @@ def test_precondition_is_checked_again_after_a_halt():
     assert tree.tick_once() is NodeStatus.FAILURE
 
 
+def test_precondition_is_checked_again_after_its_child_was_skipped():
+    rig = Rig(A="S")
+    tree = rig.tree('<Precondition if="go"><A _skipIf="skip"/></Precondition>')
+    for go, skip, expected in (
+        (True, True, NodeStatus.SKIPPED),
+        (False, False, NodeStatus.FAILURE),
+        (True, False, NodeStatus.SUCCESS),
+    ):
+        tree.root_blackboard().set("go", go)
+        tree.root_blackboard().set("skip", skip)
+        assert tree.tick_once() is expected
+    assert rig.calls["A"] == 1
+
+
 def test_repeat_count_comes_from_the_blackboard_each_time():
     rig = Rig(A="S")
     tree = rig.tree('<Repeat num_cycles="{n}"><A/></Repeat>')

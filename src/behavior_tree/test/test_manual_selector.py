@@ -85,6 +85,15 @@ def test_each_write_of_the_selection_entry_answers_once():
         tree.tick_once()
 
 
+def test_a_selection_that_was_removed_and_written_again_answers():
+    rig, tree, _ = selector('selection="{pick}"', A="S", B="S")
+    for _ in range(2):
+        tree.root_blackboard().set("pick", "b")
+        tree.tick_once()
+        tree.root_blackboard().unset("pick")
+    assert rig.take_log() == "B B"
+
+
 def test_a_literal_selection_always_answers():
     rig, tree, _ = selector('selection="b"', A="S", B="RS")
     assert [letter(tree.tick_exactly_once()) for _ in range(3)] == ["R", "S", "S"]

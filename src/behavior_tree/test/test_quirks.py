@@ -7,7 +7,7 @@ import pytest
 from tree_kit import Rig, letter, xml
 
 import behavior_tree
-from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, LoadError
+from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, LoadError, restore_tree, save_tree
 from behavior_tree.blackboard.casts_4_8 import to_double
 from behavior_tree.quirks import MENDED, UPSTREAM_4_8, quirks_for
 
@@ -408,3 +408,38 @@ def test_a_literal_queue_is_copied_when_the_loop_starts_from_idle(compat):
     assert letter(root.execute_tick()) == "F"  # and keeps that status, as nobody resets it
     tree.root_blackboard().set("stop", False)
     assert letter(root.execute_tick()) == ("K" if compat else "R")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("watch", "missed"),
+    [
+        ('<WasEntryUpdated entry="{k}"/>', "F"),
+        ('<SkipUnlessUpdated entry="{k}"><A/></SkipUnlessUpdated>', "K"),
+        ('<WaitValueUpdate entry="{k}"><A/></WaitValueUpdate>', "R"),
+    ],
+)
+def test_a_write_after_unset_is_noticed(compat, watch, missed):
+    rig = Rig(compat, A="S")
+    tree = rig.tree(watch)
+    board = tree.root_blackboard()
+    for _ in range(2):
+        board.unset("k")
+        board.set("k", 1)
+        last = result(rig, tree)
+        again = result(rig, tree)
+    assert (last, again) == (missed if compat else "S", missed)
+
+
+def test_a_write_after_unset_is_noticed_after_a_restore():
+    rig = Rig()
+    tree = rig.tree('<WasEntryUpdated entry="{k}"/>')
+    tree.root_blackboard().set("k", 1)
+    assert result(rig, tree) == "S"
+    saved = save_tree(tree)
+    tree.root_blackboard().unset("k")
+    restore_tree(tree, saved)
+    assert result(rig, tree) == "F"
+    tree.root_blackboard().unset("k")
+    tree.root_blackboard().set("k", 1)
+    assert result(rig, tree) == "S"

@@ -8,12 +8,13 @@ import time
 
 import py_trees
 import pytest
-from tree_kit import Rig, letter, watch, xml
+from tree_kit import Clock, Rig, letter, watch, xml
 
 from behavior_tree import (
     BehaviorTreeFactory,
     ControlNode,
     DecoratorNode,
+    NodeExecutionError,
     NodeStatus,
     NodeType,
     StatefulActionNode,
@@ -42,6 +43,57 @@ def test_tick_while_running_on_a_clock_that_another_thread_moves():
     mover.start()
     assert tree.tick_while_running() is NodeStatus.SUCCESS
     mover.join()
+
+
+@pytest.mark.parametrize(
+    "bad", ["<Bad/>", "<Sleep msec='9000' _onHalted='x := gone + 1'/>"], ids=["leaf", "script"]
+)
+@pytest.mark.parametrize("around", ["Parallel", "ParallelAll", "ReactiveFallback"])
+def test_an_error_of_one_halted_node_leaves_no_other_running(bad, around):
+    """What moves must stop, whatever goes wrong beside it; the error names its node."""
+    halted = []
+    factory = BehaviorTreeFactory()
+
+    def runs(node):
+        return NodeStatus.RUNNING
+
+    def raises(node):
+        raise ValueError("no answer")
+
+    factory.register_simple_stateful_action("Bad", runs, runs, raises)
+    factory.register_simple_stateful_action("Arm", runs, runs, lambda node: halted.append(node))
+    body = f"<{around}><Parallel>{bad}<Arm/></Parallel><Arm/></{around}>"
+    tree = factory.create_tree_from_text(xml(body))
+    tree.tick_once()
+    moving = [node for node in tree.nodes() if node.registration_id() == "Arm"]
+    moving = [node for node in moving if node.status is NodeStatus.RUNNING]
+    with pytest.raises(NodeExecutionError, match=r"Bad::\d|Sleep::\d"):
+        tree.halt_tree()
+    assert halted == moving
+    assert all(node.status is NodeStatus.IDLE for node in tree.nodes())
+
+
+def test_an_error_of_what_a_timeout_halts_leaves_nothing_running():
+    halted = []
+    clock = Clock()
+    factory = BehaviorTreeFactory(clock)
+
+    def runs(node):
+        return NodeStatus.RUNNING
+
+    def raises(node):
+        raise ValueError("no answer")
+
+    factory.register_simple_stateful_action("Bad", runs, runs, raises)
+    factory.register_simple_stateful_action("Arm", runs, runs, lambda node: halted.append(node))
+    body = "<Parallel><Timeout msec='100'><Bad/></Timeout><Arm/></Parallel>"
+    tree = factory.create_tree_from_text(xml(body))
+    tree.tick_once()
+    clock.now += 1.0
+    with pytest.raises(NodeExecutionError, match=r"Bad::\d"):
+        tree.halt_tree()
+    assert len(halted) == 1
+    assert all(node.status is NodeStatus.IDLE for node in tree.nodes())
 
 
 def test_halt_tree_from_another_thread_ends_tick_while_running():

@@ -148,6 +148,13 @@ def test_what_stays_of_a_value_keeps_its_spelling():
     assert editor.root.attributes["x"] == "it's"
 
 
+def test_a_processing_instruction_is_moved_whole():
+    note = b"<?note it's for\n   another program?>"
+    editor = XmlEditor(b"<r>\n  <A>\n    <B>" + note + b"</B>\n  </A>\n  <C/>\n</r>")
+    editor.move((0,), (), 1)
+    assert editor.data == b"<r>\n  <C/>\n  <A>\n    <B>" + note + b"</B>\n  </A>\n</r>"
+
+
 def test_what_is_refused_changes_nothing():
     editor = XmlEditor(FILE)
     for change in (

@@ -168,6 +168,13 @@ class MissionLog:
         """Whether everything is on disk that this log was told of a mission."""
         return not self._is_held(self._number.get(id(mission), 0))
 
+    def is_ending(self, action_id: str) -> bool:
+        """Whether a mission of this identifier has ended of which clients must not hear yet."""
+        return any(
+            mission.is_final and mission.action_id == action_id and self._is_held(number)
+            for number, mission in self._missions.items()
+        )
+
     def when_kept(self, mission: Mission, callback: Callable[[], None]) -> None:
         """Call back as soon as `is_kept`: at once, or within a later `collect_writes`, in order."""
         number = self._number.get(id(mission), 0)

@@ -255,6 +255,8 @@ def message_values(value: Any) -> Any:
         names = value.get_fields_and_field_types()
         fields = {name: message_values(getattr(value, name)) for name in names}
         return {"__type": "/".join(_type_parts(type(value))), **fields}
+    if getattr(value, "ndim", None) == 0:  # a number of numpy
+        return message_values(value.tolist())
     if isinstance(value, list | tuple | array) or hasattr(value, "tolist"):
         if len(value) > _MOST_ITEMS:
             return {"__omitted": f"{len(value)} items"}

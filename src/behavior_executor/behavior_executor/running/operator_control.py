@@ -66,6 +66,8 @@ class OperatorControl:
         self._controlled = False
         self._manual = False
         """The mode of the last tree, which is that of the next one."""
+        self._concurrent = True
+        """Likewise whether its lists did at once what can."""
         self._prepared: list[str] = []
 
     @property
@@ -73,8 +75,11 @@ class OperatorControl:
         """What there is to see now."""
         control = self._control
         if control is None:
-            prepared = ("stop", *self._prepared) if self._manual else tuple(self._prepared)
-            return ControlState(self._controlled, not self._manual, prepared=prepared)
+            kept = ("stop",) * self._manual + ("concurrent off",) * (not self._concurrent)
+            prepared = (*kept, *self._prepared)
+            return ControlState(
+                self._controlled, not self._manual, self._concurrent, prepared=prepared
+            )
         return ControlState(
             True,
             control.automatic,
@@ -127,6 +132,8 @@ class OperatorControl:
         assert self._commands is not None
         if self._manual:
             self._control.stop()
+        if not self._concurrent:
+            self._control.set_concurrent(False)
         prepared, self._prepared = self._prepared, []
         for command in prepared:
             try:
@@ -140,6 +147,7 @@ class OperatorControl:
         """The tree is halted, and not ticked any more."""
         if self._control is not None:
             self._manual = not self._control.automatic
+            self._concurrent = self._control.concurrent
             self._control.close()
         self._run = self._control = self._commands = None
 
@@ -159,10 +167,10 @@ class OperatorControl:
 
     def _release(self) -> str:
         if self._control is not None:
-            self._control.go()
-            self._control.close()
+            self._control.close()  # first, and alone: where it is refused, nothing begins
         self._control = self._commands = None
         self._controlled = self._manual = False
+        self._concurrent = True
         self._prepared = []
         return "released"
 

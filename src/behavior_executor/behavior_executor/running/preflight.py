@@ -81,6 +81,10 @@ class Preflight:
         self._requirements, self._since = list(requirements), self._wall()
         self.waits = False
 
+    def begin_again(self) -> None:
+        """Wait from now on for what is still missing, as after a pause."""
+        self._since = self._wall()
+
     def missing(self) -> list[Requirement]:
         """What is not there; what was there once is not looked at again."""
         self._requirements = missing_of(self._requirements)

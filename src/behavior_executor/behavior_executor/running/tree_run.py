@@ -16,6 +16,7 @@ A skill is a node with an output port ``phase``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,8 @@ from behavior_tree.kernel.record import RecordBatch, outcomes
 from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.monitoring.tree_records import TreeRecords
 from behavior_tree.monitoring.uid_document import UidDocument
+from behavior_tree.nodes.authoring import Catch
+from behavior_tree.nodes.control import TryCatch
 
 PROGRESS_KEY = "mission_progress"
 DETAIL_KEY = "mission_detail"
@@ -92,6 +95,8 @@ class TreeRun:
         """Why the newest lost server was lost; None once the skill that missed it has ended in
         another way, or any skill has told its phase."""
         self._lost_by = ""
+        self._told_lost = False
+        """Whether that was told in the last tick."""
         self._failures: tuple[str, str] = ("", "")
         """The first and the newest failure of a skill, in words; empty without any."""
         self.records: TreeRecords | None = None
@@ -117,6 +122,23 @@ class TreeRun:
     """For the tree: it need not say when what happened."""
 
     @property
+    def misses_server(self) -> bool:
+        """Whether the tree waits for a server that was lost; not while something runs that is there
+        for failures, a Catch or the last child of a TryCatch, unless that was told just now.
+        """
+        if self._told_lost or self.status is not NodeStatus.RUNNING:
+            return True
+        running = (node for node in self.tree.nodes() if node.status is NodeStatus.RUNNING)
+        return not any(
+            isinstance(node, Catch) or (isinstance(node, TryCatch) and node.cleans_up)
+            for node in running
+        )
+
+    def forget_lost_server(self) -> None:
+        """Wait for no server any more, until a node tells that it misses one."""
+        self.lost_server, self._lost_by = None, ""
+
+    @property
     def xml(self) -> str:
         """Text of the tree as it is now, for monitors."""
         return self._document.text()
@@ -135,6 +157,7 @@ class TreeRun:
             NodeExecutionError: a node raised an error; it names the node.
         """
         self.ticks += 1
+        self._told_lost = False
         self.tree.runtime.hold_time()
         try:
             if self.records is not None:
@@ -190,10 +213,12 @@ class TreeRun:
 
     def halt(self) -> None:
         """Halt all nodes; the next tick starts at the root."""
-        self.tree.halt_tree()
-        self._read_record()
-        if self.records is not None:
-            self.records.write_down()
+        try:
+            self.tree.halt_tree()
+        finally:  # a node may raise an error while it is halted; the others have been, too
+            self._read_record()
+            if self.records is not None:
+                self.records.write_down()
 
     def close(self) -> None:
         """Stop watching; the tree is not ticked any more."""
@@ -225,14 +250,21 @@ class TreeRun:
     def activity(self) -> Activity:
         """What the tree does now."""
         skill = next(iter(self._running), None)
-        progress = self._blackboard.get(PROGRESS_KEY, None)
         return Activity(
             active_path=self.tree.active_path(),
             skill=skill.registration_id() if skill is not None else "",
             phase=self._text(PHASE_KEY) if skill is not None else "",
-            progress=float(progress) if progress is not None else -1.0,
+            progress=self._progress(),
             detail=self._text(DETAIL_KEY),
         )
+
+    def _progress(self) -> float:
+        """What the tree tells of its progress, 0..1; -1 if it tells nothing, or no number."""
+        try:
+            progress = float(self._blackboard.get(PROGRESS_KEY, None))
+        except (TypeError, ValueError, OverflowError):  # whatever a script has written
+            return -1.0
+        return progress if math.isfinite(progress) else -1.0
 
     def failure(self) -> FailureReason | None:
         """What the leaf told that made the root fail; of several, the first that says of what
@@ -305,11 +337,12 @@ class TreeRun:
             and Cause.of(text).kind is CauseKind.SERVER_LOST
             and results.get(node) is not NodeStatus.SUCCESS
         }
+        self._told_lost = bool(lost)
         if self._lost_by and any(
             status.completed and node not in lost and node.registration_id() == self._lost_by
             for node, status in results.items()
         ):
-            self.lost_server, self._lost_by = None, ""
+            self.forget_lost_server()
         for node, text in lost.items():
             self.lost_server, self._lost_by = text, node.registration_id()
 

@@ -185,12 +185,12 @@ class _WaitForGripper(SceneWaiter):
     def on_running(self) -> NodeStatus:
         """Look."""
         name, snapshot = self.get_input("object_name"), self._scene.snapshot
-        held = snapshot.held if snapshot is not None else None
-        is_held = held is not None and held.name == name
-        if snapshot is not None and is_held is self.wanted:
+        seen = {} if snapshot is None else snapshot.objects
+        held = [each.name for each in seen.values() if each.held]  # several arms hold several
+        if snapshot is not None and (name in held) is self.wanted:
             return NodeStatus.SUCCESS
         done, but = ("picked", "not in") if self.wanted else ("placed", "still in")
-        instead = f", which holds {held.name}" if held is not None and not is_held else ""
+        instead = f", which holds {' and '.join(held)}" if held and name not in held else ""
         return self.wait_or_fail(
             f"{name} was {done}, but the scene says it is {but} the gripper{instead}"
         )

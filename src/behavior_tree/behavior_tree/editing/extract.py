@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from behavior_tree.basic_types import PortDirection
 from behavior_tree.blackboard.frames import with_frames
-from behavior_tree.blackboard.ports import is_port_attribute, pointer_key
+from behavior_tree.blackboard.ports import is_pointer, is_port_attribute, pointer_key
 from behavior_tree.editing.references import (
+    LITERAL_KEYS,
     NodeName,
     Place,
     References,
@@ -18,10 +19,19 @@ from behavior_tree.editing.references import (
     renamed_text,
 )
 from behavior_tree.editing.tree_files import Editors, TreeFiles
-from behavior_tree.errors import LogicError
+from behavior_tree.errors import LogicError, ScriptError
+from behavior_tree.script.lexer import tokenize
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.edit import XmlEditor, element_text
-from behavior_tree.xml.elements import IS_CONDITION, autoremaps, below, resolve_type, subtree_ports
+from behavior_tree.xml.elements import (
+    CONDITION_ATTRIBUTES,
+    IS_CONDITION,
+    PRECONDITIONS,
+    autoremaps,
+    below,
+    resolve_type,
+    subtree_ports,
+)
 from behavior_tree.xml.list_elements import names_of
 
 
@@ -50,6 +60,7 @@ def duplicate(files: TreeFiles, node: NodeName, name: str = "") -> None:
         editor.insert(tuple(above), index + 1, element_text(_bytes(editor), place.element))
         if place.parent is None:
             editor.set_attribute(copy, "ID", new)
+            _keep_main(files, editor, place)
             return
         step = references.lists.role(place.element) == "Step" and place.element.children
         if not step or place.element.get("name"):
@@ -81,8 +92,6 @@ def extract(files: TreeFiles, node: NodeName, tree_id: str) -> None:
         _check_extractable(references, place, tree_id)
         keys = _ports(references, place, files.factory.types.enums)
         editor, (index, *_) = editors[place.file], place.address
-        root = editor.root
-        trees = [each for each in root.children if each.tag == "BehaviorTree"]
         text = element_text(_bytes(editor), place.element)
         editor.insert((), index + 1, f"<BehaviorTree {_ATTRIBUTE}/>")
         editor.set_attribute((index + 1,), "ID", tree_id)
@@ -92,13 +101,24 @@ def extract(files: TreeFiles, node: NodeName, tree_id: str) -> None:
         editor.set_attribute(place.address, "name", label_of(place.element))
         for key in keys:
             editor.set_attribute(place.address, key, f"{{{key}}}")
-        if len(trees) == 1 and not root.get("main_tree_to_execute") and place.file == files.path:
-            editor.set_attribute((), "main_tree_to_execute", label_of(place.tree))
+        inside = (place.element, *below(place.element))
+        if any(autoremaps(each) for each in inside if each.tag == "SubTree"):
+            # Also for entries that their trees have from programs, which are not known here.
+            editor.set_attribute(place.address, "_autoremap", "true")
+        _keep_main(files, editor, place)
 
     files.change(edit)
 
 
 _ATTRIBUTE = 'ID=""'
+
+
+def _keep_main(files: TreeFiles, editor: XmlEditor, place: Place) -> None:
+    """Name the tree of a place as the main one, if it was that because it stood alone."""
+    root = editor.root
+    trees = [each for each in root.children if each.tag == "BehaviorTree"]
+    if len(trees) == 2 and not root.get("main_tree_to_execute") and place.file == files.path:
+        editor.set_attribute((), "main_tree_to_execute", label_of(place.tree))
 
 
 def _check_extractable(references: References, place: Place, tree_id: str) -> None:
@@ -120,12 +140,19 @@ def _check_extractable(references: References, place: Place, tree_id: str) -> No
             )
 
 
-def _check_local(place: Place, inside: Iterable[Element]) -> None:
+def _check_local(place: Place, inside: Collection[Element]) -> None:
     if any(resolve_type(each) == "UnsetBlackboard" for each in inside):
         raise LogicError(
             f"UnsetBlackboard in '{place.path}' removes entries of the tree in which it stands: "
             "take it out first"
         )
+    for each in inside:
+        for name, text in each.attributes.items():
+            if (resolve_type(each), name) in LITERAL_KEYS and is_pointer(text):
+                raise LogicError(
+                    f"[{name}] of '{label_of(each)}' in '{place.path}' is '{text}': which entry of "
+                    "its tree that names only the run can tell, so write the name of the entry"
+                )
 
 
 def _ports(references: References, place: Place, enums: Iterable[str]) -> list[str]:
@@ -182,8 +209,7 @@ def _rewire(
 ) -> None:
     """Let the nodes of a tree use the entries of the tree around."""
     ports = _given(references, place)
-    outer = set(references.entries(below(place.tree)))
-    outer.update(*(subtree_ports(each) for each in references.users(label_of(place.tree))))
+    outer = _entries_around(references, place.tree)
     names: dict[str, str] = {}
     literals: dict[str, str] = {}
     inside = [copy.root, *below(copy.root)]
@@ -204,6 +230,12 @@ def _rewire(
         for use in references.uses(element):
             held = [key for key in use.keys if key in literals]
             needed = use.script or use.text in held  # named without braces
+            for key in use.keys if use.script else ():
+                if key in names and not _script_name(names[key], enums):
+                    raise LogicError(
+                        f"port [{key}] of '{place.path}' is '{names[key]}', which cannot be "
+                        f"written in [{use.attribute}] of '{label_of(element)}': rename that first"
+                    )
             if held and (needed or _written(references, element, use.attribute)):
                 raise LogicError(
                     f"port [{held[0]}] of '{place.path}' is '{literals[held[0]]}', which "
@@ -221,11 +253,34 @@ def _rewire(
     rewrites.apply({Path(place.path): copy})
 
 
+def _entries_around(references: References, tree: Element) -> set[str]:
+    """Entries that nodes of a tree share, also with trees that use it with ``_autoremap``."""
+    found: set[str] = set()
+    trees = [tree]
+    for each in trees:  # grows; no tree is in itself
+        found.update(references.entries(below(each)))
+        for user in references.users(label_of(each)):
+            found.update(subtree_ports(user))
+            if autoremaps(user):
+                trees.append(references.places[user].tree)
+    return found
+
+
+def _script_name(key: str, enums: Mapping[str, int]) -> bool:
+    """Whether a script that has this text means the entry."""
+    try:
+        name, *others = tokenize(key, grammar_4_8=False)
+    except ScriptError:
+        return False
+    return name.kind == "name" and len(others) == 1 and key not in enums
+
+
 def _given(references: References, place: Place) -> dict[str, str]:
     """Ports of a SubTree, with the defaults of its model."""
     ports = subtree_ports(place.element)
-    model = references.models.get(place.element.get("ID") or "")
-    for port in () if model is None else model.children:
+    if autoremaps(place.element):
+        return ports  # which leaves no entry to a default
+    for port in references.ports_of_model(place.element.get("ID") or ""):
         default = port.get("default")
         if default is not None:
             ports.setdefault(port.get("name") or "", default)
@@ -239,17 +294,27 @@ def _written(references: References, element: Element, port: str) -> bool:
     return manifest.ports[port].direction is not PortDirection.INPUT
 
 
+def _stay_in_order(outer: str, inner: str) -> bool:
+    """Whether conditions of a SubTree and of the root of its tree mean the same at one node."""
+    first, second = map(CONDITION_ATTRIBUTES.index, (outer, inner))
+    if outer in PRECONDITIONS:
+        return inner in PRECONDITIONS and first < second
+    return inner in PRECONDITIONS or second < first
+
+
 def _take_over(references: References, place: Place, copy: XmlEditor) -> None:
     """Give what comes in the place of a SubTree its conditions, and the name by which others mean
     it.
     """
+    conditions = [name for name in copy.root.attributes if name in IS_CONDITION]
     for name in place.element.attributes:
         if name in IS_CONDITION:
-            if name in copy.root.attributes:
-                raise LogicError(
-                    f"'{place.path}' and the root of its tree both have {name}: put one of them "
-                    "into the other"
-                )
+            for other in conditions:
+                if not _stay_in_order(name, other):
+                    raise LogicError(
+                        f"'{place.path}' has {name} and the root of its tree {other}, which would "
+                        "not be looked at in this order by one node: put one of them into the other"
+                    )
             copy.set_attribute((), name, place.element.attributes[name])
     own = names_of(place.element)
     meant = {

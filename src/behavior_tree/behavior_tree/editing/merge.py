@@ -9,14 +9,14 @@ same node is refused, unless they did the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from behavior_tree.errors import LogicError
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.edit import Address, TagRewrite, XmlEditor, element_text
-from behavior_tree.xml.elements import node_path
+from behavior_tree.xml.elements import below, node_path
 
 
 def merge(base: bytes, mine: bytes, theirs: bytes, file: str) -> bytes:
@@ -77,6 +77,10 @@ class _Merge:
         self._rewrites: list[TagRewrite] = []
         self._removed: set[Address] = set()
         self._inserted: dict[Address, list[Element]] = {}
+        self._left: list[tuple[int, str]] = []
+        """What neither of both has in its place any more: signature and path."""
+        self._new_there: set[int] = set()
+        """Signatures of what is new in theirs."""
         self._conflicts: list[str] = []
 
     def run(self, file: str) -> bytes:
@@ -84,6 +88,10 @@ class _Merge:
         for root in roots:
             self._pairing.sign(root)
         self._node(*roots, (), "")
+        new_here = self._signed(each for new in self._inserted.values() for each in new)
+        for number, path in self._left:
+            if number in new_here and number in self._new_there:
+                self._conflicts.append(f"'{path}' is moved here and to another place on disk")
         if self._conflicts:
             raise LogicError(
                 f"{file} has been changed on disk since it was read, and this cannot be merged: "
@@ -111,6 +119,8 @@ class _Merge:
         to_mine = self._pairing.pairs(base.children, mine.children)
         to_theirs = self._pairing.pairs(base.children, theirs.children)
         places = {child: index for index, child in enumerate(theirs.children)}
+        old = set(to_theirs.values())
+        self._new_there |= self._signed(each for each in theirs.children if each not in old)
         for child in base.children:
             here, there = to_mine.get(child), to_theirs.get(child)
             inside = node_path(path, child) if path else child.get("ID") or child.tag
@@ -122,6 +132,8 @@ class _Merge:
                 self._conflicts.append(f"'{inside}' is removed or moved here and changed on disk")
             elif there is not None:
                 self._removed.add((*at, places[there]))
+            elif here is None:
+                self._left.append((self._pairing.signature(child), inside))
         self._insertions(mine, theirs, at, {to_mine[b]: to_theirs.get(b) for b in to_mine}, places)
 
     def _attributes(self, base: Element, mine: Element, theirs: Element, path: str) -> None:
@@ -144,6 +156,10 @@ class _Merge:
                 changed[name] = (name, here)
         if changed or added:
             self._rewrites.append(TagRewrite(theirs, None, changed, added))
+
+    def _signed(self, elements: Iterable[Element]) -> set[int]:
+        """Signatures of elements and of all in them."""
+        return {self._pairing.signature(each) for top in elements for each in (top, *below(top))}
 
     def _differ(self, one: Element, other: Element) -> bool:
         return self._pairing.signature(one) != self._pairing.signature(other)

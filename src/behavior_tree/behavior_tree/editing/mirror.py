@@ -220,17 +220,19 @@ def _times(matrix: Matrix, texts: Sequence[str], shift: Sequence[float] | None =
         if len(factors) == 1 and abs(factors[0][0]) == 1 and not more:
             found.append(factors[0][1] if factors[0][0] > 0 else _negative(factors[0][1]))
         else:
-            value = more + math.fsum(factor * float(text) for factor, text in factors)
+            value = more + sum(factor * float(text) for factor, text in factors)
+            if not math.isfinite(value):
+                raise LogicError(f"{value} is no coordinate: mirror about a plane that is nearer")
             found.append(f"{round(value, 12) + 0.0:.12g}")
     return found
 
 
 def _negative(text: str) -> str:
-    if not _number(text):
+    number = text.strip()
+    if not _number(number) or float(number) == 0:
         return text
-    if float(text) == 0:
-        return text
-    return text.removeprefix("-") if text.startswith("-") else f"-{text.removeprefix('+')}"
+    new = number.removeprefix("-") if number.startswith("-") else f"-{number.removeprefix('+')}"
+    return text.replace(number, new)
 
 
 def _number(text: str) -> bool:

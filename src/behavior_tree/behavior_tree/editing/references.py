@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from behavior_tree.blackboard.frames import frame_keys, with_frames
-from behavior_tree.blackboard.ports import is_pointer, pointer_key
+from behavior_tree.blackboard.ports import is_pointer, is_port_attribute, pointer_key
 from behavior_tree.editing.tree_files import Editors
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.manifest import TreeNodeManifest
@@ -16,7 +16,7 @@ from behavior_tree.nodes.authoring.order import BEGINNING, CALLED, PREVIOUS, lis
 from behavior_tree.script.lexer import tokenize
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.edit import Address, TagRewrite
-from behavior_tree.xml.elements import IS_CONDITION, below, resolve_type
+from behavior_tree.xml.elements import IS_CONDITION, autoremaps, below, resolve_type
 from behavior_tree.xml.jumps import JumpChecks
 from behavior_tree.xml.list_elements import LISTS, ListElements, names_of
 from behavior_tree.xml.loader import TreeDefinition
@@ -26,7 +26,7 @@ NodeName = str | tuple[Path, Address]
 
 Manifests = Mapping[str, TreeNodeManifest]
 
-_LITERAL_KEYS = frozenset(
+LITERAL_KEYS = frozenset(
     {
         *(
             ("SetBlackboard", "output_key"),
@@ -97,12 +97,13 @@ class References:
             for place in _places(file, editor.root)
         }
         self.trees = {label_of(each): each for each in self.places if each.tag == "BehaviorTree"}
-        self.models = {
-            each.get("ID") or "": each
-            for editor in editors.values()
-            for each in below(editor.root)
-            if each.tag == "SubTree" and each not in self.places
-        }
+        self.models: dict[str, list[Element]] = {}
+        """Models of trees by their IDs: editors write them into each file that uses a tree."""
+        for editor in editors.values():
+            for each in below(editor.root):
+                if each.tag == "SubTree" and each not in self.places:
+                    self.models.setdefault(each.get("ID") or "", []).append(each)
+        self._shared: dict[str, list[str]] = {}
 
     def find(self, reference: NodeName) -> Place:
         """The node that is called so; raises LogicError."""
@@ -191,9 +192,12 @@ class References:
         manifest = None
         defaults: dict[str, str] = {}
         if element.tag == "SubTree":
-            model = self.models.get(element.get("ID") or "")
-            for port in () if model is None else model.children:
-                defaults[port.get("name") or ""] = port.get("default") or ""
+            tree_id = element.get("ID") or ""
+            if autoremaps(element):
+                defaults = {key: f"{{{key}}}" for key in self._autoremapped(tree_id)}
+            else:
+                for port in self.ports_of_model(tree_id):
+                    defaults[port.get("name") or ""] = port.get("default") or ""
         else:
             manifest = self.manifests.get(resolve_type(element) or "")
             defaults = {} if manifest is None else manifest.default_texts
@@ -207,12 +211,27 @@ class References:
             elif name not in ("ID", "name") and not name.startswith("_"):
                 literal = element.tag == "SubTree" and text == "="
                 key = None if literal else pointer_key(text, name)
-                if (resolve_type(element), name) in _LITERAL_KEYS and key is None:
+                if (resolve_type(element), name) in LITERAL_KEYS and key is None:
                     yield Use(name, text, (text,), False, given)
                 elif key is not None:
                     yield Use(name, text, (key,), False, given)
                 elif frames := frame_keys(text):
                     yield Use(name, text, frames, False, given, framed=True)
+
+    def _autoremapped(self, tree_id: str) -> list[str]:
+        """Entries of a tree that ``_autoremap`` connects with those around it."""
+        if tree_id not in self._shared:
+            self._shared[tree_id] = []  # of a tree in itself, which no file that loads has
+            tree = self.trees.get(tree_id)
+            keys = [] if tree is None else self.entries(below(tree))
+            self._shared[tree_id] = [
+                key for key in keys if key[:1] not in ("@", "_") and is_port_attribute(key)
+            ]
+        return self._shared[tree_id]
+
+    def ports_of_model(self, tree_id: str) -> list[Element]:
+        """Ports that models of a tree describe."""
+        return [port for model in self.models.get(tree_id, ()) for port in model.children]
 
     def entries(self, elements: Iterator[Element]) -> list[str]:
         """Keys that nodes use, in the order of the document."""

@@ -59,8 +59,8 @@ def rename_tree(files: TreeFiles, tree_id: str, new_id: str) -> None:
         users = before.users(tree_id)
         for user in users:
             rewrites.set(user, "ID", new_id)
-        if tree_id in before.models:
-            rewrites.set(before.models[tree_id], "ID", new_id)
+        for model in before.models.get(tree_id, ()):
+            rewrites.set(model, "ID", new_id)
         for editor in editors.values():
             if editor.root.get("main_tree_to_execute") == tree_id:
                 rewrites.set(editor.root, "main_tree_to_execute", new_id)
@@ -92,6 +92,8 @@ def rename_entry(files: TreeFiles, tree_id: str, entry: str, name: str) -> None:
             raise LogicError(f"tree '{tree_id}' has no entry '{entry}', but {', '.join(known)}")
         if not name.isidentifier() or (users and port_name_mistake(name)):
             raise LogicError(f"'{name}' cannot be the name of an entry: letters, digits and _ can")
+        if name in ("true", "false") or name in files.factory.types.enums:
+            raise LogicError(f"'{name}' has a meaning of its own in scripts: choose another name")
         taken = any(name in each.attributes for each in references.users(tree_id))
         if name in known or taken:
             raise LogicError(f"tree '{tree_id}' has an entry '{name}' already: choose another name")
@@ -101,8 +103,7 @@ def rename_entry(files: TreeFiles, tree_id: str, entry: str, name: str) -> None:
             text = user.attributes[entry]
             text = f"{{{entry}}}" if text.strip(" ") == "{=}" else text
             rewrites.set(user, entry, text, name)
-        model = references.models.get(tree_id)
-        for port in () if model is None else model.children:
+        for port in references.ports_of_model(tree_id):
             if port.get("name") == entry:
                 rewrites.set(port, "name", name)
         main = editors[files.path].root.get("main_tree_to_execute")

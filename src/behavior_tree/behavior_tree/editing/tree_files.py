@@ -115,9 +115,8 @@ class TreeFiles:
             LoadError: they do not load
         """
         other = self.fork()
-        other._saved = {file: _read(file) for file in self._saved}
-        other._data = dict(other._saved)
-        other._check(other._data)
+        other._data = other._included({file: _read(file) for file in self._saved})
+        other._saved = dict(other._data)
         return other
 
     # -- reading --------------------------------------------------------------------------------
@@ -231,9 +230,16 @@ class TreeFiles:
             file: merge(self._saved[file], self._data[file], data, str(file))
             for file, data in disk.items()
         }
-        self._check({**self._data, **merged})
-        self._data.update(merged)
-        self._saved.update(disk)
+        known = {**self._data, **merged}
+        data, saved = self._included(known), {**self._saved, **disk}
+        for file in known.keys() - data.keys():
+            if known[file] != saved[file]:
+                raise LogicError(
+                    f"{file} has been edited, and on disk nothing includes it any more: include it "
+                    "again, or take its edits back"
+                )
+        self._data = data
+        self._saved = {file: saved.get(file, data[file]) for file in data}
         self._undo.clear()
         self._redo.clear()
         return changed
@@ -254,6 +260,26 @@ class TreeFiles:
             replace_file(file, self._data[file])
             self._saved[file] = self._data[file]
         return written
+
+    def _included(self, contents: Mapping[Path, bytes]) -> dict[Path, bytes]:
+        """Files that belong together if some have these contents, which may include others than
+        before.
+
+        Raises:
+            LogicError: a file is gone
+            LoadError: they do not load
+        """
+        known = dict(contents)
+        while True:
+            documents, problems = self.factory.check_documents(self.path, known)
+            if problems:
+                raise LoadError(problems)
+            files = [Path(file) for file in sorted(documents.files)]
+            new = [file for file in files if file not in known]
+            if not new:
+                self.documents = documents
+                return {file: known[file] for file in files}
+            known.update((file, _read(file)) for file in new)
 
     def _check(
         self,

@@ -46,6 +46,9 @@ def import_groot(path: Path, target: Path) -> Imported:
         if not file.is_file():
             missing.append(str(file))
             continue
+        if file == target.resolve():
+            why = "is one of the project's tree files: choose another one to be written"
+            raise BehaviorTreeError(f"{target} {why}")
         relative = os.path.relpath(file, target.resolve().parent)
         ElementTree.SubElement(root, "include", path=Path(relative).as_posix())
         said, inside = _trees(file)

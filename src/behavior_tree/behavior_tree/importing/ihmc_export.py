@@ -58,13 +58,14 @@ class _Writer:
         self.files: dict[str, str] = {}
         self.problems: list[str] = []
 
-    def tree(self, tree_id: str) -> str:
-        """Write a tree; returns the name of its file."""
+    def tree(self, tree_id: str, called: str = "") -> str:
+        """Write a tree; returns the name of its file: as others call it, or as its root says."""
         if tree_id in self._names:
             return self._names[tree_id]
         root = self._trees[tree_id][0]
-        name = root.get("name", "")
-        name = name if name.endswith(".json") else f"{tree_id}.json"
+        names = (called, root.get("name", ""), f"{tree_id}.json")
+        free = [each for each in names if each.endswith(".json") and each not in self.files]
+        name = free[0] if free else f"{tree_id} ({len(self.files)}).json"
         self._names[tree_id] = name
         self.files[name] = ""
         self.files[name] = write_behavior(self._node(root, None))
@@ -76,7 +77,7 @@ class _Writer:
         mark, _, said = element.get("_ihmc", "").partition(" ")
         node = parse(said) if mark == digest(rule) else rule
         if element.tag == "SubTree" and element.get("ID") in self._trees:
-            self.tree(element.get("ID", ""))
+            node["file"] = self.tree(element.get("ID", ""), str(node.get("file", "")))
         if "children" in node:
             node["children"] = [self._child(each) for each in _children(element)]
         return dict(node)

@@ -97,8 +97,10 @@ def _frames(value: Any) -> Any:
 
 def to_text(value: Any) -> str:
     """A value as the text of a port."""
-    if type(value) is str and of_text(value) == value and not _IS_ENTRY.match(value):
-        return value
+    if type(value) is str and not _IS_ENTRY.match(value):
+        meant = of_text(value)
+        if type(meant) is str and meant == value:  # a number is a text, too
+            return value
     return str(value) if isinstance(value, Number) else _plain(value)
 
 

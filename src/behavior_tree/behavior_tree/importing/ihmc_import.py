@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from behavior_tree.blackboard.ports import model_name_mistake
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.importing.ihmc_export import NOTHING, digest, ruled
 from behavior_tree.importing.ihmc_fields import modern, to_text
@@ -27,6 +28,7 @@ from behavior_tree.importing.ihmc_json import (
 )
 from behavior_tree.importing.ihmc_nodes import HARD_CODED, IhmcNode, read_nodes
 from behavior_tree.importing.imported import Imported
+from behavior_tree.stand_ins import make_factory
 
 _PORT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -70,6 +72,8 @@ class _Reader:
         self._trees: dict[str, ElementTree.Element | None] = {}
         """Tree of each file, None while it is read."""
         self._ids: dict[str, str] = {}
+        self._types = make_factory(()).manifests()
+        """Node types, by whose names no tree may be called."""
         self._ports: dict[str, dict[str, None]] = {}
         self._counts: dict[str, int] = {}
         """How many leaves there are of each kind that has no counterpart."""
@@ -120,8 +124,9 @@ class _Reader:
 
     def _free_id(self, name: str) -> str:
         plain = re.sub(r"\W+", "_", name.removesuffix(".json")).strip("_") or "Behavior"
+        plain = f"file_{plain}" if plain.startswith("Ihmc") else plain  # as leaves are called
         number, free = 2, plain
-        while free in self._ids.values():
+        while free in self._ids.values() or free in self._types or model_name_mistake(free):
             free, number = f"{plain}_{number}", number + 1
         return free
 

@@ -7,6 +7,7 @@ The layout is that of the Jackson library: two blanks for each level of objects,
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,18 @@ class Number(str):
 def parse(text: str) -> Any:
     """A value; raises ValueError."""
     return json.loads(
-        text, parse_float=Number, parse_int=Number, parse_constant=_refuse, object_pairs_hook=_once
+        text,
+        parse_float=_number,
+        parse_int=_number,
+        parse_constant=_refuse,
+        object_pairs_hook=_once,
     )
+
+
+def _number(text: str) -> Number:
+    if not math.isfinite(float(text)):
+        raise ValueError(f"{text} is too large")
+    return Number(text)
 
 
 def _refuse(name: str) -> Any:

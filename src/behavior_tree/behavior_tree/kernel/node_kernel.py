@@ -269,6 +269,10 @@ class NodeKernel(PortAccess):
                 conditions.bind()
                 if conditions.on_halted is not None:
                     conditions.on_halted()
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
         finally:
             if runtime.tracing:
                 runtime.at_work = outer

@@ -187,7 +187,11 @@ class Tree:
         return WakeUpSignal(self._runtime)
 
     def halt_tree(self) -> None:
-        """Halt all running nodes; every node becomes IDLE."""
+        """Halt all running nodes; every node becomes IDLE.
+
+        What moves has to stop, so all the others are halted too if one raises an error, which may
+        be asked a second time then; the first error is raised when that is done.
+        """
         self._halts += 1
         recorder = self._recorder
         if recorder is not None:
@@ -201,18 +205,28 @@ class Tree:
             self._runtime.emit_wake_up()
 
     def _halt(self) -> None:
-        self._runtime.expire_timers()
-        root = self._root
         if self._runtime.quirks.halt_tree_halts_all:
+            self._runtime.expire_timers()
+            root = self._root
             root.halt_node()
             for node in self.nodes():
                 node.halt_node()
             root.reset_status()
-        else:
-            for node in self.nodes():
+            return
+        first: Exception | None = None
+        try:
+            self._runtime.expire_timers()
+        except Exception as error:  # a Timeout halts what it is around
+            first = error
+        for node in self.nodes():
+            try:
                 if node.status is RUNNING:
                     node.halt_node()
-                node.reset_status()
+            except Exception as error:  # of one node; those beside and below it still run
+                first = first or error
+            node.reset_status()
+        if first is not None:
+            raise first
 
     def _tick(self) -> NodeStatus:
         recorder, runtime = self._recorder, self._runtime

@@ -152,7 +152,7 @@ class RunControl(Closing):
             BehaviorTreeError: what comes before is not defined by a node around it
         """
         with self._between_ticks() as gates:
-            if self._tree.root_node().status is RUNNING:
+            if self._tree.root_node().status is RUNNING or self.failed:
                 raise LogicError("the tree runs: halt it, then begin elsewhere")
             gates.begin_at(self._node(node))
 

@@ -30,7 +30,7 @@ from behavior_tree.nodes.control.conditional import WhileDoElse
 from behavior_tree.nodes.control.reactive import ReactiveFallback, ReactiveSequence
 from behavior_tree.nodes.decider.choosing import Choosing
 from behavior_tree.nodes.decider.monitors import Monitors
-from behavior_tree.nodes.decider.state_machine import StateMachine
+from behavior_tree.nodes.decider.state_machine import StateMachine, Transition
 from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.run_control.entry_point import EntryPoint
 from behavior_tree.run_control.handled import unhandled
@@ -75,7 +75,11 @@ class Gates:
     _reactive_above: dict[TreeNode, TreeNode] = field(default_factory=dict)
     """The uppermost reactive node around a leaf."""
     _asked: set[TreeNode] = field(default_factory=set)
-    """Leaves that have begun once since the reactive node around them has."""
+    """Leaves that were asked and answered at once since the reactive node around them began."""
+    _monitors: set[TreeNode] = field(default_factory=set)
+    """Nodes that have to end in their tick, and so are never held."""
+    _held_before: set[TreeNode] = field(default_factory=set)
+    """Leaves that wanted to begin in the tick before."""
     _stopped: tuple[float, tuple[Timer, ...]] = (0.0, ())
     """Since when [s] which timers stand still."""
 
@@ -84,7 +88,12 @@ class Gates:
         root = self.tree.root_node()
         self._unhandled = set(unhandled(root))
         self._reactive_above = {}
+        self._monitors = set()
         for node in self.tree.nodes():
+            up = node._up
+            watches = isinstance(up, Monitors) and node is not up.children[-1]
+            if watches or up in self._monitors:
+                self._monitors.add(node)
             above = self._reactive_above.get(node._up) if node._up is not None else None
             if above is None and isinstance(node, _REACTIVE):
                 above = node
@@ -116,16 +125,22 @@ class Gates:
         if not (whole or isinstance(node, LeafNode) or self._concerns(node)):
             return run
 
+        asked = isinstance(node, LeafNode) and node in self._reactive_above
+
         def gate(node: TreeNode) -> NodeStatus:
-            if node.status is not RUNNING:
+            begins = node.status is not RUNNING
+            if begins:
                 status = self._begins(node)
                 if status is not None:
                     return status
             status = run(node)
+            if asked and begins:
+                (self._asked.discard if status is RUNNING else self._asked.add)(node)
             return status if status is RUNNING else self._ended(node, status)
 
         def whole_tick(root: TreeNode) -> NodeStatus:
             self._let_timers_go()
+            self._held_before = set(self.held)
             self.held.clear()
             self.failed = {n: each for n, each in self.failed.items() if not _is_halted(n)}
             try:
@@ -160,18 +175,37 @@ class Gates:
         leaf = isinstance(node, LeafNode)
         if not leaf:
             self._begins_anew(node)
-        elif node in self._asked:
-            return None  # to hold what is asked again would halt what runs behind it
+        elif self._is_asked_again(node):
+            return None  # to hold it would halt what runs behind it
         if node not in self.released:
             if node in self.breakpoints or node in self.stop_before:
                 self.stop_before.discard(node)
                 self.automatic = False
-            if leaf and self._waits():
+            if leaf and node not in self._monitors and self._waits():
                 self.held.append(node)
                 return RUNNING
-        if leaf and node in self._reactive_above:
-            self._asked.add(node)
         return None
+
+    def _is_asked_again(self, leaf: TreeNode) -> bool:
+        """True if a leaf has answered before, and a reactive node around it asks it again while a
+        later child goes on. What begins anew is no question, such as the next round of a loop.
+        """
+        if leaf not in self._asked:
+            return False
+        if isinstance(leaf, Transition):
+            return True
+        node, up = leaf, leaf._up
+        while up is not None:
+            if isinstance(up, _REACTIVE):
+                later = up.children[up.children.index(node) + 1 :]
+                if any(map(self._goes_on, later)):
+                    return True
+            node, up = up, up._up
+        return False
+
+    def _goes_on(self, node: TreeNode) -> bool:
+        """True if a node runs, or waits for the operator."""
+        return node.status is RUNNING or node in self._held_before or node in self.failed
 
     def _waits(self) -> bool:
         return not self.automatic or bool(self.undecided())

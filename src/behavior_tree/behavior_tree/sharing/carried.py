@@ -32,12 +32,15 @@ class _Carrying:
     def run(self) -> State:
         roots = {file: self._files.root(file) for file in self._files.data}
         spots = self._state.spots
-        for file, root in roots.items():
-            number = self._state.numbers[file]
+        for root in roots.values():
+            self._pairing.sign(root)
+        for file, number in self._state.numbers.items():
             before = spots[number.id].element
             self._pairing.sign(before)
-            self._pairing.sign(root)
-            self._pair(number, before, root)
+            if file in roots:
+                self._pair(number, before, roots[file])
+            else:  # is included no more, but what it held may stand in another file
+                self._leave(number, before)
         numbers: Mapping[Path, Numbered] = {
             file: self._number(root) for file, root in roots.items()
         }

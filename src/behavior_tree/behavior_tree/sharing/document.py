@@ -95,6 +95,8 @@ class TreeDocument:
             shown = {"root": root.id, "modified": file in modified}
             if files.get(str(file)) != shown:
                 files[str(file)] = shown
+        for gone in set(files.keys()) - {str(file) for file in state.numbers}:
+            del files[gone]
 
     def update_for(self, state_vector: bytes) -> bytes:
         """What a replica lacks; empty state vector: everything. Raises LogicError."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -110,7 +110,9 @@ def _is_attributes(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max  # an integer may be larger
 
 
 def _is_direction(value: object) -> bool:
@@ -160,6 +162,10 @@ def operation_of(edit: Edit) -> tuple[Operation, Running]:
     """
     try:
         found = json.loads(edit.text)
+        # Half of a character, such as "\ud800", can neither be written to a file nor be answered.
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise LogicError("the edit has texts that are not Unicode: send whole characters") from None
     except (ValueError, RecursionError) as error:
         raise LogicError(f"the edit is not JSON: {shorten(str(error))}") from None
     if not isinstance(found, dict):

@@ -26,7 +26,12 @@ from behavior_tree.kernel.tree import Tree
 from behavior_tree.sharing.identified import State
 from behavior_tree.shown_text import listed
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, IS_CONDITION, resolve_type
+from behavior_tree.xml.elements import (
+    CONDITION_ATTRIBUTES,
+    IS_CONDITION,
+    autoremaps,
+    resolve_type,
+)
 
 
 class RunsNowError(LogicError):
@@ -137,11 +142,24 @@ class LiveTree:
     def _plan(self, state: State) -> _Plan:
         plan = _Plan()
         root = self.tree.root_node()
-        main = self._tree_of(self.tree.subtrees[0])
-        new = self._child(main, root, plan, state)
+        new = self._main(root, plan, state)
         if new is not root:
             plan.changes.children[None] = [new]
         return plan
+
+    def _main(self, root: TreeNode, plan: _Plan, state: State) -> TreeNode | Element:
+        """What becomes of the root of the main tree; raises LogicError if that is gone."""
+        instance = self.tree.subtrees[0]
+        main, tree_id = self._tree_of(instance), instance.tree_id
+        if main in state.spots:
+            element = state.spots[main].element
+            tree_id = element.get("ID") or tree_id
+            if element.get("ID") is None or _is_defined(element, state):
+                return self._child(main, root, plan, state)
+        definition = state.files.documents.trees.get(tree_id)
+        if definition is None:
+            raise LogicError(f"tree '{tree_id}' ticks and would be gone: wait until it has ended")
+        return definition.element.children[0]  # another one has taken its place
 
     def _plan_of(self, retagged: Sequence[str], state: State) -> _Plan | None:
         """The same if attributes of these elements alone have changed; None: all must be seen."""
@@ -202,7 +220,8 @@ class LiveTree:
         changed = _changed(before, element)
         if element.tag == "SubTree":
             alike = changed <= {"name", "ID", *IS_CONDITION}
-            return alike and self._same_tree(node, element, state)
+            defaults = _defaults(before, self.state) == _defaults(element, state)
+            return alike and defaults and self._same_tree(node, element, state)
         if resolve_type(before) != resolve_type(element):
             return False
         ports = node.config().ports
@@ -212,7 +231,10 @@ class LiveTree:
     def _same_tree(self, node: TreeNode, element: Element, state: State) -> bool:
         """Whether a SubTree still means the tree that it has, under whatever name."""
         tree = self.state.spots[self._ids[node.children[0]]].parent
-        return tree in state.spots and state.spots[tree].element.get("ID") == element.get("ID")
+        if tree not in state.spots:
+            return False
+        definition = state.spots[tree].element
+        return definition.get("ID") == element.get("ID") and _is_defined(definition, state)
 
     def _attributes(self, node: TreeNode, element: Element, plan: _Plan) -> None:
         before = self.state.spots[self._ids[node]].element
@@ -276,9 +298,7 @@ class LiveTree:
         new = [node for node in nodes if node not in self._ids]
         places = _places(state) if new else {}
         for node in new:
-            element = node.config().element
-            mark = len(BOM_UTF8) if element.source.data.startswith(BOM_UTF8) else 0
-            self._ids[node] = places[element.source.file, element.offset - mark]
+            self._ids[node] = places[_place(node.config().element)]
         self._nodes = {}
         for node in nodes:
             self._nodes.setdefault(self._ids[node], []).append(node)
@@ -290,6 +310,28 @@ class LiveTree:
 def _places(state: State) -> dict[tuple[str, int], str]:
     """Identifiers by where their elements stand: file and byte."""
     return {(str(spot.file), spot.element.offset): id for id, spot in state.spots.items()}
+
+
+def _place(element: Element) -> tuple[str, int]:
+    """File in which an element stands, and at which byte of its text."""
+    mark = len(BOM_UTF8) if element.source.data.startswith(BOM_UTF8) else 0
+    return element.source.file, element.offset - mark
+
+
+def _is_defined(tree: Element, state: State) -> bool:
+    """Whether a ``<BehaviorTree>`` is the one that its ID means: another may take its place."""
+    definition = state.files.documents.trees.get(tree.get("ID") or "")
+    return definition is not None and _place(definition.element) == _place(tree)
+
+
+def _defaults(subtree: Element, state: State) -> dict[str, str]:
+    """What the model of a tree gives to a SubTree that does not say it itself."""
+    model = {} if autoremaps(subtree) else state.files.documents.models.get(subtree.get("ID") or "")
+    return {
+        port.name: port.default
+        for port in (model or {}).values()
+        if port.default is not None and port.name not in subtree.attributes
+    }
 
 
 def _set_conditions(node: TreeNode, texts: dict[str, str]) -> None:

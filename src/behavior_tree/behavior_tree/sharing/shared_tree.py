@@ -217,11 +217,8 @@ class SharedTree:
 
     def create(self, factory: BehaviorTreeFactory, blackboard: Blackboard | None = None) -> Tree:
         """The same, but it follows no edits before it is attached."""
-        documents = self._state.files.documents
-        factory.adopt(documents)
-        own = documents.own_trees
-        main = documents.main_tree or (own[0] if len(own) == 1 else None)
-        return factory.create_tree(main, blackboard)
+        factory.adopt(self._state.files.documents)
+        return factory.create_tree(_main_tree(self._state), blackboard)
 
     def attach(self, tree: Tree, factory: BehaviorTreeFactory) -> None:
         """Let a tree follow all edits from here on; it was built by ``factory`` from the files as
@@ -306,10 +303,17 @@ class SharedTree:
             left, wanted = (step.after, step.before)[:: 1 if op == "undo" else -1]
             state = gone_back(now, left.without_elements(), wanted.without_elements())
             nodes: tuple[str, ...] = tuple(id for id in state.spots if id not in now.spots)
-            notes, only = "", step.retagged
+            # What it left as it was may be gone by now.
+            only = step.retagged and tuple(id for id in step.retagged if id in state.spots)
+            notes = ""
         else:
             state, nodes, notes = changed(now, {"op": "refresh"} if op == "save" else operation)
             only = retagged(operation)
+        if _main_tree(now) and not _main_tree(state):
+            raise LogicError(
+                "nothing would tell which tree is run: set [main_tree_to_execute] of the root of "
+                f"{state.files.path} first, or in the same edit"
+            )
         assert state.spots, "which is read here, so that nobody must wait for it between two ticks"
         return Prepared(edit, operation, running, now, state, nodes, notes, only, step)
 
@@ -463,6 +467,13 @@ class SharedTree:
             for steps in (owner.undo, owner.redo):
                 if oldest in steps:
                     steps.remove(oldest)
+
+
+def _main_tree(state: State) -> str | None:
+    """The tree that is run; None: the files do not say which."""
+    documents = state.files.documents
+    own = documents.own_trees
+    return documents.main_tree or (own[0] if len(own) == 1 else None)
 
 
 def _text(why: object) -> str:

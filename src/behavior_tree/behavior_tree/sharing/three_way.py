@@ -27,6 +27,8 @@ def gone_back(now: State, left: Snapshot, wanted: Snapshot) -> State:
         LogicError: others have changed the same; all such things are told
         LoadError: the result would not load
     """
+    if left.numbers.keys() != wanted.numbers.keys():
+        raise LogicError("it has also changed which files are included: edit these files instead")
     if _equal(now.snapshot, left):
         files = now.files.with_data(wanted.data)
         return State(files, wanted.numbers, now.next_number)
@@ -60,27 +62,35 @@ class _Backwards:
         stay = self._left.keys() & self._wanted.keys()
         gone = [id for id in self._left if id not in self._wanted]
         back = [id for id in self._wanted if id not in self._left]
-        tops = [id for id in back if self._wanted[id].parent in stay]
-        inside = {each.id for top in tops for each in self._numbers[top].all()} - set(back)
+        tops = self._tops(back, stay)
+        whole = {each.id for top in tops for each in self._numbers[top].all()}
+        inside = whole - set(back)
         moved = [id for id in self._moved(stay) if id not in inside]
-        self._check_removed(gone)
+        self._check_removed(gone, {*gone, *moved, *inside})
         for id in stay:
             self._check_attributes(id)
         for id in (*moved, *inside):
             self._check_place(id)
         for id in inside:
             self._check_unchanged(id)
+            self._check_children(id, {*gone, *moved, *inside})
         for top in tops:
             if self._wanted[top].parent not in self._draft:
                 self._refuse(self._wanted[top], "cannot come back: what it stood in is gone")
+            for each in self._numbers[top].all():
+                if each.id in self._now and each.id not in stay:  # was moved out before it went
+                    self._refuse(self._now[each.id], "is there already, in another place")
         if self._conflicts:
             raise LogicError("others have changed the same since: " + "; ".join(self._conflicts))
         for id in stay:
             self._set(id)
+        # From above to below, since what was above may stand below now; and before anything is
+        # removed, since they may stand in it.
+        moved.reverse()  # the next sibling first, before which another one is put
+        for id in sorted(moved, key=self._depth):
+            self._draft.move(id, self._wanted[id].parent, self._anchor(id))
         for id in (each for each in inside if each in self._draft):
             self._draft.remove(id)
-        for id in reversed(moved):
-            self._draft.move(id, self._wanted[id].parent, self._anchor(id))
         for id in gone:
             if id in self._draft and self._left[id].parent not in gone:
                 self._draft.remove(id)
@@ -88,6 +98,20 @@ class _Backwards:
             self._bring_back(id)
 
     # -- what differs ---------------------------------------------------------------------------
+
+    def _tops(self, back: list[str], stay: set[str]) -> list[str]:
+        """Elements that come back, each with all that stood in it, if nobody has brought them."""
+        parents = {id: self._wanted[id].parent for id in back if id not in self._draft}
+        tops = [id for id, parent in parents.items() if parent in stay]
+        below = {
+            each.id for top in tops for child in self._numbers[top].children for each in child.all()
+        }
+        return [top for top in tops if top not in below]
+
+    def _depth(self, id: str) -> int:
+        """How many elements it is to stand in."""
+        above = self._wanted[id].parent
+        return 1 + self._depth(above) if above else 0
 
     def _moved(self, stay: set[str]) -> list[str]:
         """Elements that stand elsewhere, in the order of the document that is wanted."""
@@ -127,14 +151,21 @@ class _Backwards:
         if id in self._now and not _same(self._now[id], self._left[id]):
             self._refuse(self._left[id], "has been changed")
 
-    def _check_removed(self, gone: list[str]) -> None:
+    def _check_removed(self, gone: list[str], known: set[str]) -> None:
         for id in gone:
             if id not in self._now:
                 continue
             self._check_unchanged(id)
-            for child in self._now[id].children:
-                if child not in self._left:
-                    self._refuse(self._left[id], f"has got {labelled(self._now[child])}")
+            self._check_children(id, known)
+
+    def _check_children(self, id: str, known: set[str]) -> None:
+        """An element that is taken out takes nothing with it that others have put into it.
+
+        ``known``: what this edit puts elsewhere, or takes out itself.
+        """
+        for child in self._now[id].children if id in self._now else ():
+            if child not in known:
+                self._refuse(self._left[id], f"has got {labelled(self._now[child])}")
 
     def _refuse(self, spot: Spot, why: str) -> None:
         self._conflicts.append(f"{labelled(spot)} {why}")
@@ -162,8 +193,6 @@ class _Backwards:
         return self._draft.parent(id) if id in self._draft else ""
 
     def _bring_back(self, id: str) -> None:
-        if id in self._draft:
-            return
         spot = self._wanted[id]
         text = element_text(spot.element.source.data, spot.element)
         numbers: Numbered = self._numbers[id].copy()

@@ -32,7 +32,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _COMMENT_ABOVE = re.compile(rb"[ \t]*<!--(?:(?!-->).)*-->[ \t]*\r?\n\Z", re.S)
 _COMMENT_BEHIND = re.compile(rb"[ \t]*<!--(?:(?!-->)[^\n])*-->(?=[ \t]*\r?\n)")
 _PIECES = re.compile(
-    rb"""<!--(?:(?!-->).)*-->|<!\[CDATA\[(?:(?!\]\]>).)*\]\]>|<[^>"']*(?:"[^"]*"[^>"']*|'[^']*'[^>"']*)*>"""
+    rb"""<!--(?:(?!-->).)*-->|<!\[CDATA\[(?:(?!\]\]>).)*\]\]>|<\?(?:(?!\?>).)*\?>|<[^>"']*(?:"[^"]*"[^>"']*|'[^']*'[^>"']*)*>"""
     rb"""|[^<]+""",
     re.S,
 )
@@ -270,9 +270,7 @@ class XmlEditor:
     # -- attributes -----------------------------------------------------------------------------
 
     def _set_attribute(self, element: Element, name: str, value: str) -> None:
-        _check_name(name)
-        if _CONTROL.search(value):
-            raise LogicError(f"[{name}]: XML cannot hold the control characters in {value!r}")
+        _check_attribute(name, value)
         found = self._attribute(element, name)
         if found is not None:
             start, end = found.span(4)
@@ -330,9 +328,11 @@ class XmlEditor:
                 continue
             new = rewrite.attributes[name]
             if new is not None:
+                _check_attribute(*new)
                 value = _respelled(found.group(4)[1:-1], new[1], quote)
                 text += space + new[0].encode() + found.group(3) + quote + value + quote
         for pair in rewrite.added.items():
+            _check_attribute(*pair)
             text += _attribute_text(space, pair, quote)
         yield _Splice(start.start(1), self._data[start.start(1) : start.end(2)], text)
         if not span.closes_itself:
@@ -487,11 +487,12 @@ def _fragment(xml: str) -> bytes:
 def _shifted(text: bytes, old: bytes, new: bytes, newline: bytes) -> bytes:
     """Text whose further lines are moved from one indentation to another.
 
-    Line breaks inside of quotes and CDATA are part of a value, so they stay.
+    Line breaks inside of quotes, CDATA and processing instructions are part of a value, so they
+    stay.
     """
     pieces: list[bytes] = []
     for piece in _PIECES.findall(text):
-        if piece.startswith(b"<![CDATA["):
+        if piece.startswith((b"<![CDATA[", b"<?")):
             pieces.append(piece)
         elif piece.startswith(b"<") and not piece.startswith(b"<!--"):
             for part in _QUOTED.findall(piece):
@@ -529,6 +530,12 @@ def _without(parent: Address, gone: Address) -> Address:
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise LogicError(f"{name!r} cannot be a name in XML")
+
+
+def _check_attribute(name: str, value: str) -> None:
+    _check_name(name)
+    if _CONTROL.search(value):
+        raise LogicError(f"[{name}]: XML cannot hold the control characters in {value!r}")
 
 
 def _escaped(value: str, quote: bytes) -> bytes:

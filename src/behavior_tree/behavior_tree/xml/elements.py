@@ -11,8 +11,10 @@ from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 
 EXPLICIT_TAGS = ("Action", "Condition", "Control", "Decorator")
+PRECONDITIONS = ("_failureIf", "_successIf", "_skipIf", "_while")
+"""In the order in which a node looks at them."""
 CONDITION_ATTRIBUTES = (
-    *("_failureIf", "_successIf", "_skipIf", "_while"),
+    *PRECONDITIONS,
     *("_onHalted", "_onFailure", "_onSuccess", "_post"),
 )
 IS_CONDITION = frozenset(CONDITION_ATTRIBUTES)

@@ -45,6 +45,28 @@ def ran(rig, body, more="", **entries):
 # -- Goto
 
 
+@pytest.mark.parametrize("on_failure", ["halt", "finish"])
+def test_no_jump_makes_a_failure_good_that_comes_in_its_tick(on_failure):
+    """``late`` began after the part that jumps, so the tick comes to it behind the Goto."""
+    rig = Rig()
+    late = f'<Step execute_after="x">{act("late", 2, "FAILURE")}</Step>'
+    again = f"<Sequence>{act('a', 3)}{goto('again', 'done')}</Sequence>"
+    body = concurrent(act("x"), late, act("again", 0, after="beginning"), again)
+    body = body.replace("<ConcurrentSequence", f'<ConcurrentSequence on_failure="{on_failure}"')
+    status, story = ran(rig, body, done=False)
+    assert status == "FAILURE"
+    assert story.count("+again") == 1
+
+
+def test_a_clause_that_fails_in_the_tick_of_its_goto_fails():
+    rig = Rig()
+    both = f"<Parallel>{goto('a', 'done')}{act('clean up', 0, 'FAILURE')}</Parallel>"
+    body = f"<Try>{act('a', 1, 'FAILURE')}<Catch>{both}</Catch></Try>"
+    status, story = ran(rig, body, done=False)
+    assert status == "FAILURE"
+    assert story.count("+a") == 1
+
+
 def test_back_to_a_child_and_on_from_there():
     rig = Rig()
     body = concurrent(act("a"), act("b"), goto("b", "done"), act("c"))
@@ -316,6 +338,31 @@ def test_a_name_that_is_jumped_to_cannot_be_edited_away():
         with pytest.raises(LoadError, match="to names 'a', which is no child"):
             edit()
     editor.remove("b")
+
+
+def test_another_name_in_a_gosub_that_runs_counts_from_its_next_call():
+    rig = Rig()
+    body = concurrent(
+        routine("look", act("turn", 2)),
+        routine("wave", act("arm", 2)),
+        '<Repeat num_cycles="2"><Gosub name="call" to="look"/></Repeat>',
+    )
+    tree = rig.tree(body)
+    tree.tick_once()
+    TreeEditor(tree, rig.factory).set_port("call", "to", "wave")
+    assert rig.run(tree) is SUCCESS
+    assert rig.take() == "0 +turn, 2 -turn, 2 +arm, 4 -arm"
+
+
+def test_a_gosub_that_was_given_another_name_halts_what_it_has_begun():
+    rig = Rig()
+    both = routine("look", act("turn", 2)) + routine("wave", act("arm", 2))
+    body = f'<Timeout msec="1000"><Gosub name="call" to="look"/></Timeout>{act("a", 5)}'
+    tree = rig.tree(f"<ConcurrentSequence>{both}{body}</ConcurrentSequence>")
+    tree.tick_once()
+    TreeEditor(tree, rig.factory).set_port("call", "to", "wave")
+    assert rig.run(tree) is FAILURE
+    assert rig.take() == "0 +turn, 1 !turn"
 
 
 # -- like any node

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from behavior_tree import BehaviorTreeError, LogicError, NodeStatus, TreeEditor
+from behavior_tree.decider import register_decider_nodes
 from behavior_tree.run_control import RunControl, read_breakpoints, write_breakpoints
 
 
@@ -137,6 +138,83 @@ def test_a_reactive_condition_is_not_held_again_while_what_follows_runs():
         assert tree.tick_once() is RUNNING
     assert control.held == []
     assert "!a" not in rig.take()
+
+
+def in_network(body):
+    """A controlled tree in manual mode that may have decider nodes."""
+    rig = Rig()
+    register_decider_nodes(rig.factory)
+    tree = rig.tree(body)
+    tree.root_blackboard().set("x", 0)
+    control = RunControl(tree)
+    control.stop()
+    return rig, tree, control
+
+
+ROUNDS = f'<Repeat num_cycles="-1">{sequence(act("a"), act("b"))}</Repeat>'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<ReactiveSequence><AlwaysSuccess/>{ROUNDS}</ReactiveSequence>",
+        f"<WhileDoElse><AlwaysSuccess/>{ROUNDS}</WhileDoElse>",
+        f"<ReactiveSequence><AlwaysSuccess/><Parallel>{ROUNDS}{act('c', 99)}</Parallel>"
+        "</ReactiveSequence>",
+        f'<Decider><Case name="A" if="x == 0">{act("a", 9)}</Case>'
+        f'<Case name="B">{act("b", 9)}</Case></Decider>',
+        f'<RLDS><Rd name="R">{act("a")}</Rd></RLDS>',
+        f'<Monitors><Script code="y := 1"/><RLDS><Rd name="R">{act("a")}</Rd></RLDS></Monitors>',
+    ],
+    ids=["sequence", "while", "parallel", "decider", "rlds", "monitors"],
+)
+def test_no_motion_begins_again_by_itself_below_a_reactive_node(body):
+    """Manual is manual in the second round of a loop and at the second choice, too."""
+    rig, tree, control = in_network(body)
+    allowed = []
+    for number in range(30):
+        tree.tick_exactly_once()
+        begun = [name for _, sign, name in rig.log if sign == "+"]
+        assert begun == [name for name in allowed if name in ("a", "b", "c")][: len(begun)]
+        if control.held:
+            allowed += [name.rpartition("/")[2] for name in control.step()]
+        else:
+            rig.clock.now += 2
+            tree.root_blackboard().set("x", number // 4 % 2)
+    assert allowed.count("a") > 2
+    assert begun.count("a") > 2
+
+
+def test_what_has_to_end_in_its_tick_is_never_held():
+    rig, tree, control = in_network(
+        f'<Monitors><Script name="look" code="y := 1"/><Fallback><ScriptCondition code="x == 1"/>'
+        f"<AlwaysSuccess/></Fallback>{act('a')}</Monitors>"
+    )
+    control.add_breakpoint("look")
+    tree.tick_exactly_once()
+    assert control.held == ["a"]
+    control.step()
+    tree.tick_exactly_once()
+    rig.clock.now += 1
+    assert tree.tick_exactly_once() is SUCCESS
+    assert rig.take() == "0 +a, 1 -a"
+
+
+def test_a_transition_is_held_once_and_then_looked_at_in_every_tick():
+    rig, tree, control = in_network(
+        '<StateMachine><State name="rest"><Transition name="go" to="work" if="x == 1"/></State>'
+        f'<State name="work">{act("a")}</State></StateMachine>'
+    )
+    tree.tick_exactly_once()
+    assert [name.rpartition("/")[2] for name in control.held] == ["go"]
+    control.step()
+    for _ in range(3):
+        tree.tick_exactly_once()
+        assert control.held == []
+    tree.root_blackboard().set("x", 1)
+    tree.tick_exactly_once()
+    assert [name.rpartition("/")[2] for name in control.held] == ["a"]
+    assert rig.take() == ""
 
 
 def test_hooks_as_groot2_sets_them_act_when_the_leaf_may_begin():
@@ -462,6 +540,14 @@ def test_where_it_is_not_defined_it_is_refused_and_nothing_changes(body, why):
     assert rig.take() == "0 +first"
     with pytest.raises(LogicError, match="the tree runs: halt it"):
         control.start_from("first")
+
+
+def test_a_tree_that_waits_at_a_failure_of_its_root_begins_nowhere_else():
+    _, tree, control = controlled(f"<Fallback>{act('x', 0, 'FAILURE')}</Fallback>")
+    assert tree.tick_once() is RUNNING
+    assert control.failed == [tree.root_node().full_path()]
+    with pytest.raises(LogicError, match="the tree runs: halt it"):
+        control.start_from("x")
 
 
 def test_what_is_skipped_on_the_way_begins_at_its_beginning_next_time():

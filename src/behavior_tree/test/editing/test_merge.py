@@ -97,6 +97,21 @@ def test_what_cannot_be_merged_is_told(mine, theirs, said):
         merge(BASE, mine, theirs, "f.xml")
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_node_that_both_moved_to_different_places_is_told_and_not_doubled(wrapped):
+    c = b'<C name="c"><D/></C>'
+    without = edit(b"      " + c + b"\n", b"")
+    before_a = b"<I>" + c + b"</I>" if wrapped else c
+    mine = edit(b"<A name", before_a + b"<A name", without)
+    theirs = edit(b'<B name="b"/>', c + b'<B name="b"/>', without)
+    for one, other in ((mine, theirs), (theirs, mine)):
+        with pytest.raises(LogicError, match="'M/s/c' is moved here and to another place on disk"):
+            merge(BASE, one, other, "f.xml")
+    assert merge(BASE, mine, mine, "f.xml") == mine
+    elsewhere = edit(b'name="b"', b'name="b2"')
+    assert merge(BASE, mine, elsewhere, "f.xml").count(b'name="c"') == 1
+
+
 def canonical(element):
     below = tuple(canonical(child) for child in element.children)
     return element.tag, tuple(sorted(element.attributes.items())), below

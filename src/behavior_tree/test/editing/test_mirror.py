@@ -115,6 +115,24 @@ def test_frames_from_the_blackboard_stay_and_their_numbers_change(tmp_path):
     assert 'pose="{left};1;-2;3" path="{left};1;-2;0|{left};3;4;0"' in mirrored
 
 
+@pytest.mark.parametrize("turn", [" 1.5", " -1.5 ", "1.5 "])
+def test_blanks_around_an_angle_stay(tmp_path, turn):
+    files, path = opened(tmp_path, MAIN.replace('rotation="0.5"', f'rotation="{turn}"'))
+    before = files.data[path]
+    mirror(files, "Main")
+    other = turn.replace("-", "") if "-" in turn else turn.replace("1.5", "-1.5")
+    assert f'rotation="{other}"' in files.data[path].decode()
+    mirror(files, "Main")
+    assert files.data[path] == before
+
+
+def test_a_plane_so_far_away_that_nothing_is_a_number_is_refused(tmp_path):
+    files, path = opened(tmp_path)
+    with pytest.raises(LogicError, match="is no coordinate"):
+        mirror(files, "Main", MirrorPlane(distance=1e308))
+    assert files.data[path].decode() == MAIN
+
+
 def rotation(quaternion):
     x, y, z, w = quaternion
     v = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])

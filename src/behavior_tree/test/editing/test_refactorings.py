@@ -7,7 +7,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from behavior_tree import BehaviorTreeFactory, LoadError, LogicError
+from behavior_tree import BehaviorTreeFactory, LoadError, LogicError, NodeStatus
 from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.editing import (
     TreeFiles,
@@ -128,6 +128,7 @@ def test_a_name_that_two_nodes_bear_is_kept_for_the_other(tmp_path):
         (lambda f: rename_node(f, "act", "first"), r"\[of\] .* would mean other"),
         (lambda f: rename_node(f, "nobody", "x"), "there is no node 'nobody'"),
         (lambda f: rename_node(f, "Step", "x"), "may be any of 'Main/all/Step', "),
+        (lambda f: rename_node(f, "first", "\udcff"), "control characters"),
         (lambda f: rename_node(f, "Main", "x"), "is a tree"),
         (lambda f: rename_tree(f, "Lib", "Main"), "there is a tree 'Main' already"),
         (lambda f: rename_tree(f, "Lob", "x"), "there is no tree 'Lob', but Lib, Main"),
@@ -309,6 +310,168 @@ NODES = st.recursive(
     ),
     max_leaves=8,
 )
+
+
+def trees(head="", **more):
+    """A file of trees by their IDs, the first of which is the main one."""
+    made = "".join(f'<BehaviorTree ID="{key}">{body}</BehaviorTree>' for key, body in more.items())
+    return f'<root BTCPP_format="4" main_tree_to_execute="{next(iter(more))}">{head}{made}</root>'
+
+
+AUTOREMAPPED = trees(
+    Main="""<Sequence><Script code="x := 1"/><SubTree ID="T" name="t"/>
+      <Sequence name="inner"><SubTree ID="U" _autoremap="true"/></Sequence></Sequence>""",
+    T="""<Sequence><Script code="x := 5"/><SubTree ID="U" _autoremap="true"/></Sequence>""",
+    U="""<Script code="y := x + 1"/>""",
+)
+
+
+def test_entries_that_autoremap_connects_are_kept(tmp_path):
+    before = outcome(AUTOREMAPPED, folder=tmp_path)
+    assert before[1] == {"x": 1, "y": 2}
+    files = opened(tmp_path, AUTOREMAPPED)
+    extract(files, "inner", "E")
+    made = files.data[files.path].decode()
+    assert '<SubTree ID="E" name="inner" y="{y}" x="{x}" _autoremap="true"/>' in made
+    assert outcome(made, folder=tmp_path) == before
+    files = opened(tmp_path, AUTOREMAPPED)
+    inline(files, "t")
+    made = files.data[files.path].decode()
+    assert '<SubTree ID="U" _autoremap="true" y="{y_2}" x="{x_2}"/>' in made
+    status, entries = outcome(made, folder=tmp_path)
+    assert (status, entries) == (before[0], before[1] | {"x_2": 5, "y_2": 6})
+
+
+def test_an_autoremapped_subtree_takes_no_default_of_its_model(tmp_path):
+    model = '<SubTree ID="T"><input_port name="x" default="3"/></SubTree>'
+    main = trees(
+        Main="""<Sequence><Script code="x := 1"/>
+          <SubTree ID="T" name="t" _autoremap="true"/></Sequence>""",
+        T='<SetBlackboard value="{x}" output_key="y"/>',
+    ).replace("</root>", f"<TreeNodesModel>{model}</TreeNodesModel></root>")
+    before = outcome(main, folder=tmp_path)
+    files = opened(tmp_path, main)
+    inline(files, "t")
+    assert outcome(files.data[files.path].decode(), folder=tmp_path) == before
+
+
+def test_what_is_inlined_gets_no_name_of_an_entry_further_out(tmp_path):
+    main = trees(
+        Main='<Sequence><Script code="x := 1"/><SubTree ID="T" _autoremap="true"/></Sequence>',
+        T='<SubTree ID="U" name="u"/>',
+        U="""<Script code="x := 'mine'"/>""",
+    )
+    before = outcome(main, folder=tmp_path)
+    files = opened(tmp_path, main)
+    inline(files, "u")
+    made = files.data[files.path].decode()
+    assert made.count("""<Script code="x_2 := 'mine'"/>""") == 1
+    status, entries = outcome(made, folder=tmp_path)
+    assert (status, entries["x"]) == (before[0], before[1]["x"])
+
+
+@pytest.mark.parametrize("change", [inline, lambda files, node: extract(files, node, "E")])
+def test_a_key_that_only_the_run_can_tell_stays_in_its_tree(tmp_path, change):
+    node = '<SetBlackboard name="set" value="5" output_key="{x}"/>'
+    moved = (
+        '<Fallback name="t">%s</Fallback>' if change is not inline else '<SubTree ID="T" name="t"/>'
+    )
+    main = trees(
+        Main=f"""<Sequence><Script code="x := 'y'"/>{moved.replace("%s", node)}</Sequence>""",
+        T=node,
+    )
+    files = opened(tmp_path, main)
+    with pytest.raises(LogicError, match=r"\[output_key\] of 'set' .* only the run can tell"):
+        change(files, "Sequence/t")
+    assert files.modified == []
+
+
+def test_an_entry_gets_no_name_that_autoremap_would_connect(tmp_path):
+    main = trees(
+        Main='<Sequence><Script code="x:=1"/><SubTree ID="U" _autoremap="1" x="{x}"/></Sequence>',
+        U='<Script code="y := x + 1"/>',
+    )
+    files = opened(tmp_path, main)
+    with pytest.raises(LogicError, match="has an entry 'y' already"):
+        rename_entry(files, "Main", "x", "y")
+
+
+@pytest.mark.parametrize("name", ["true", "false", "BLUE"])
+def test_an_entry_gets_no_name_that_means_something_in_scripts(tmp_path, name):
+    main = trees(Main='<Sequence><SetBlackboard value="7" output_key="x"/></Sequence>')
+    files = opened(tmp_path, main)
+    files.factory.register_scripting_enum("BLUE", 3)
+    with pytest.raises(LogicError, match=f"'{name}' has a meaning of its own in scripts"):
+        rename_entry(files, "Main", "x", name)
+
+
+@pytest.mark.parametrize("key", ["a-b", "BLUE"])
+def test_an_entry_that_a_script_cannot_name_is_not_inlined(tmp_path, key):
+    main = trees(
+        Main=f'<SubTree ID="T" name="t" x="{{{key}}}"/>',
+        T='<ScriptCondition name="look" code="x == 9 || x == BLUE"/>',
+    )
+    (tmp_path / "main.xml").write_text(main)
+    made = factory()
+    made.register_scripting_enum("BLUE", 3)
+    files = TreeFiles(tmp_path / "main.xml", made)
+    with pytest.raises(LogicError, match=f"'{key}', which cannot be written in .code. of 'look'"):
+        inline(files, "t")
+    files.change(lambda e: e[files.path].set_attribute((0, 0), "x", "{good}"))
+    inline(files, "t")
+    assert 'code="good == 9 || good == BLUE"' in files.data[files.path].decode()
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "fits"),
+    [
+        ("_failureIf", "_skipIf", True),
+        ("_skipIf", "_failureIf", False),
+        ("_successIf", "_onSuccess", False),
+        ("_onFailure", "_failureIf", True),
+        ("_post", "_onSuccess", True),
+        ("_onSuccess", "_post", False),
+    ],
+)
+def test_conditions_are_inlined_if_they_keep_their_order(tmp_path, outer, inner, fits):
+    main = trees(
+        Main=f'<Sequence><SubTree ID="T" name="t" {outer}="true"/><AlwaysSuccess/></Sequence>',
+        T=f'<AlwaysSuccess {inner}="true"/>',
+    )
+    before = outcome(main, folder=tmp_path)
+    files = opened(tmp_path, main)
+    if fits:
+        inline(files, "t")
+        assert outcome(files.data[files.path].decode(), folder=tmp_path) == before
+    else:
+        with pytest.raises(LogicError, match=f"has {outer} and the root of its tree {inner}"):
+            inline(files, "t")
+
+
+def test_the_main_tree_stays_that_when_it_is_copied(tmp_path):
+    main = trees(Main="<AlwaysSuccess/>").replace(' main_tree_to_execute="Main"', "")
+    files = opened(tmp_path, main)
+    duplicate(files, "Main", "Other")
+    made = files.data[files.path].decode()
+    assert 'main_tree_to_execute="Main"' in made
+    assert outcome(made, folder=tmp_path)[0] is NodeStatus.SUCCESS
+
+
+@pytest.mark.parametrize("included", ["a.xml", "z.xml"])
+def test_models_in_all_files_are_renamed(tmp_path, included):
+    model = '<SubTree ID="T"><input_port name="a" default="3"/></SubTree>'
+    model = f"<TreeNodesModel>{model}</TreeNodesModel></root>"
+    lib = trees(T='<ScriptCondition code="a == 3"/>').replace("</root>", model)
+    (tmp_path / included).write_text(lib.replace(' main_tree_to_execute="T"', ""))
+    main = trees(head=f'<include path="{included}"/>', Main='<SubTree ID="T" name="t"/>')
+    files = opened(tmp_path, main.replace("</root>", model))
+    rename_entry(files, "T", "a", "b")
+    rename_tree(files, "T", "V")
+    for data in files.data.values():
+        assert b'<SubTree ID="V"><input_port name="b" default="3"/></SubTree>' in data
+    files.save()
+    tree = files.factory.create_tree_from_file(files.path)
+    assert tree.tick_while_running() is NodeStatus.SUCCESS
 
 
 def run(folder, data):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from behavior_tree import BehaviorTreeFactory, LoadError, LogicError
-from behavior_tree.editing import TreeFiles
+from behavior_tree.editing import TreeFiles, rename_tree
 from behavior_tree.stand_ins import make_factory
 
 TREES = Path(__file__).resolve().parents[4] / "trees"
@@ -119,6 +119,35 @@ def test_a_newer_file_that_does_not_fit_stays(tmp_path):
     (tmp_path / "lib.xml").unlink()
     with pytest.raises(LogicError, match=r"lib\.xml .* can be read no more"):
         files.save()
+
+
+def test_files_that_others_have_made_it_include_belong_to_it(tmp_path):
+    files = opened(tmp_path)
+    nap(files, "7")
+    more = tmp_path / "more.xml"
+    more.write_bytes(LIB.replace(b"Lib", b"More"))
+    changed = MAIN.replace(b"lib.xml'/>", b"lib.xml'/><include path='more.xml'/>")
+    (tmp_path / "main.xml").write_bytes(changed)
+    assert files.refresh() == [tmp_path / "main.xml"]
+    assert files.modified == [tmp_path / "main.xml"]
+    rename_tree(files, "More", "Most")
+    files.save()
+    assert 'ID="Most"' in more.read_text()
+    (tmp_path / "main.xml").write_bytes(MAIN)
+    files.refresh()
+    assert [file.name for file in files.data] == ["lib.xml", "main.xml"]
+    assert files.modified == []
+
+
+def test_an_edited_file_that_others_include_no_more_is_named(tmp_path):
+    files = opened(tmp_path)
+    files.change(lambda e: e[tmp_path / "lib.xml"].replace((0, 0), "<AlwaysFailure/>"))
+    without = MAIN.replace(b"  <include path='lib.xml'/>\r\n", b"")
+    (tmp_path / "main.xml").write_bytes(without.replace(b'      <SubTree ID="Lib"/>\r\n', b""))
+    with pytest.raises(LogicError, match=r"lib\.xml has been edited, and on disk nothing includes"):
+        files.save()
+    assert (tmp_path / "lib.xml").read_bytes() == LIB
+    assert [file.name for file in files.modified] == ["lib.xml"]
 
 
 def test_saving_is_whole_or_not_at_all(tmp_path, monkeypatch):

@@ -46,6 +46,14 @@ def test_a_missing_file_is_named(project):
         import_groot(project, project)
 
 
+def test_a_tree_file_of_the_project_is_not_written_over(project, capsys):
+    main_file = project.parent / "trees/main.xml"
+    before = main_file.read_text()
+    assert main(["import", str(project), "-o", str(main_file), "--force"]) == 1
+    assert "is one of the project's tree files" in capsys.readouterr().err
+    assert main_file.read_text() == before
+
+
 def test_without_a_main_tree_that_is_told(project):
     (project.parent / "trees/main.xml").write_text(tree("Main", '<SubTree ID="Part"/>'))
     (note,) = import_groot(project, project).notes

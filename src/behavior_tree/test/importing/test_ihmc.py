@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, NodeStatus
 from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.cli import main
+from behavior_tree.editing import TreeFiles, extract
 from behavior_tree.importing import export_ihmc, import_ihmc
 from behavior_tree.placeholders import register_placeholders
 
@@ -254,6 +255,36 @@ def test_a_file_in_a_folder_finds_its_siblings_from_the_root(tmp_path):
     assert set(export_ihmc(case.xml)) == {"in/job.json", "other.json"}
 
 
+@pytest.mark.parametrize("name", ["Sequence", "Try", "root", "IhmcArm"])
+def test_a_file_that_is_called_like_a_node_type_loads(tmp_path, name):
+    part = jackson(sequence(f"{name}.json", OLD_ARM))
+    (tmp_path / f"{name}.json").write_text(part)
+    case = Case(tmp_path, sequence("job.json", {"file": f"{name}.json"}))
+    assert len(case.load()[1].subtrees) == 2
+    assert export_ihmc(case.xml) == {"job.json": case.text, f"{name}.json": part}
+
+
+def test_a_file_is_written_where_the_others_look_for_it(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts/grasp.json").write_text(jackson(sequence("Grasp", wait("w"))))
+    case = Case(tmp_path, sequence("job.json", {"file": "parts/grasp.json"}, wait("a")))
+    assert set(export_ihmc(case.xml)) == {"job.json", "parts/grasp.json"}
+    files = TreeFiles(case.xml, case.load()[0])
+    extract(files, "a", "New")
+    files.save()
+    written = export_ihmc(case.xml)
+    names = [child["file"] for child in json.loads(written["job.json"])["children"]]
+    assert names == ["parts/grasp.json", "New.json"]
+    assert set(written) == {"job.json", *names}
+
+
+def test_a_text_of_digits_stays_a_text(tmp_path):
+    scene = leaf("SceneActionDefinition", "s", objectName="12", count=3)
+    case = Case(tmp_path, sequence("job.json", scene))
+    (changed,) = case.edited("s", count="4")["children"]
+    assert (changed["objectName"], changed["count"]) == ("12", 4)
+
+
 BAD = {
     "": "no JSON",
     "[1]": "its root has no text 'type'",
@@ -262,6 +293,8 @@ BAD = {
     '{"type": "ActionSequenceDefinition", "children": [{"file": "job.json"}]}': "contains itself",
     '{"type": "ActionSequenceDefinition", "children": [{"file": "../x.json"}]}': "is not below",
     '{"type": "WaitActionDefinition", "children": [{"type": "A"}]}': "a Wait has no children",
+    '{"type": "A", "x": 1e400}': "1e400 is too large",
+    '{"type": "WaitActionDefinition", "waitDuration": 1' + "0" * 400 + "}": "is too large",
     '{"type": "A", "x": NaN}': "NaN",
     '{"type": "A", "type": "B"}': "two values of one name",
     '{"type": "A", "x": ' + "[" * 2000 + "]" * 2000 + "}": "job.json",

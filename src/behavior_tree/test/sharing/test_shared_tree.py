@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sharing_kit import Clock, Shared, document, factory, files, fresh, shape
+from sharing_kit import MAIN, Clock, Shared, document, factory, files, fresh, shape
 
 from behavior_tree import LoadError, LogicError, NodeStatus
 from behavior_tree.sharing import Code, Edit, Limits, Running, SharedTree
@@ -76,6 +76,9 @@ def test_steps_are_checked_as_one(shared):
         ('{"op": "several", "steps": [{"op": "undo"}]}', "'undo'"),
         ('{"op": "mirror", "node": "n4", "normal": [0, 0, 0]}', "plane"),
         ('{"op": "mirror", "node": "n4", "normal": [0, 1e999, 0]}', "[normal]"),
+        ('{"op": "mirror", "node": "n4", "distance": 1' + "0" * 400 + "}", "[distance]"),
+        ('{"op": "rename", "node": "n4", "name": "\\ud800"}', "not Unicode"),
+        ('{"op": "remove", "node": "\\udfff"}', "not Unicode"),
         ('{"op": "undo", "running": "maybe"}', "[running]"),
         ('{"op": "undo"}', "no edit of yours"),
         ('{"op": "rename", "node": "n1", "name": "x"}', "trees and their nodes"),
@@ -290,6 +293,101 @@ def test_something_new_in_what_was_put_in_keeps_it_there(shared):
     assert "'guest'" in answer.message
 
 
+def test_what_others_have_moved_into_something_new_keeps_it_there(shared):
+    new = shared.do("insert", "ann", parent=shared.id("top"), xml="<Fallback><Work/></Fallback>")
+    shared.do("move", "bob", node=shared.id("c"), parent=new.nodes[0])
+    before = shared.text
+    answer = shared.do("undo", "ann")
+    assert answer.code is Code.REFUSED
+    assert "has got 'c'" in answer.message
+    assert shared.text == before
+
+
+def test_what_others_have_moved_out_of_something_new_stays_and_comes_back_no_second_time(shared):
+    wrapped = "<Fallback name='g'><Work name='z'/><Work/></Fallback>"
+    shared.do("insert", "ann", parent=shared.id("top"), xml=wrapped)
+    moved = shared.id("z")
+    shared.do("move", "bob", node=moved, parent=shared.id("top"))
+    assert shared.do("undo", "ann").code is Code.MADE
+    assert shared.id("z") == moved
+    before = shared.text
+    answer = shared.do("redo", "ann")
+    assert answer.code is Code.REFUSED
+    assert "'z' (n19) is there already" in answer.message
+    assert shared.text == before
+    shared.do("remove", "bob", node=moved)
+    assert shared.do("redo", "ann").code is Code.MADE
+    assert shared.node("z")._up is shared.node("g")
+    assert shape(shared.live) == shape(fresh(shared))
+
+
+def test_what_others_have_put_into_something_unwrapped_keeps_it_so(shared):
+    inner = shared.id("f")
+    out = {"op": "move", "node": inner, "parent": shared.id("top")}
+    steps = [out, {"op": "remove", "node": shared.id("both")}]
+    assert shared.do("several", "ann", steps=steps).code is Code.MADE
+    shared.do("insert", "bob", parent=inner, xml="<Work name='guest'/>")
+    before = shared.text
+    answer = shared.do("undo", "ann")
+    assert answer.code is Code.REFUSED
+    assert "'f' (n13) has got 'guest'" in answer.message
+    assert shared.text == before
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param(
+            [("move", "f", "top", "both"), ("move", "both", "f", "")], id="inside and outside"
+        ),
+        pytest.param(
+            [("move", "f", "top", "both"), ("remove", "both"), ("remove", "c")], id="unwrapped"
+        ),
+        pytest.param(
+            [("move", "f", "top", "both"), ("move", "a", "f", ""), ("remove", "both")],
+            id="something moved into what was unwrapped",
+        ),
+    ],
+)
+def test_many_steps_are_taken_back_beside_other_edits(shared, steps):
+    made = []
+    for op, node, *where in steps:
+        step = {"op": op, "node": shared.id(node)}
+        if where:
+            step |= {"parent": shared.id(where[0]), "before": where[1] and shared.id(where[1])}
+        made.append(step)
+    before = shared.editor("reader").replica.nodes
+    assert shared.do("several", "ann", steps=made).code is Code.MADE
+    spared = shared.id("s")
+    shared.do("set", "bob", node=spared, attributes={"name": "r"})
+    assert shared.do("undo", "ann").code is Code.MADE
+    shared.do("set", "bob", node=spared, attributes={"name": "s"})
+    assert shared.editor("reader").replica.nodes == before
+    assert shape(shared.live) == shape(fresh(shared))
+
+
+def test_an_edit_that_nobody_can_write_down_stops_no_other(tmp_path):
+    shared = Shared(tmp_path, kept=True)
+    for op in ({"op": "remove", "node": "\ud800"}, {"op": "\ud800"}):
+        answer = shared.tree.submit(Edit("eve", shared.tree.last_number("eve") + 1, json.dumps(op)))
+        assert answer.code is Code.REFUSED
+        answer.message.encode()
+    node = shared.id("c")
+    assert shared.do("set", "ann", node=node, attributes={"ticks": "4"}).code is Code.MADE
+
+
+@pytest.mark.parametrize("ticks", [True, False])
+def test_an_edit_that_changed_nothing_is_taken_back_when_its_node_is_gone(shared, ticks):
+    node = shared.id("c")
+    if not ticks:
+        shared.tree.detach()
+    shared.do("set", "ann", node=node, attributes={"ticks": None})
+    shared.do("remove", "bob", node=node)
+    before = shared.text
+    assert shared.do("undo", "ann").code is Code.MADE
+    assert shared.text == before
+
+
 def test_a_move_is_taken_back_beside_other_edits(shared):
     shared.do("move", "ann", node=shared.id("d"), parent=shared.id("f"), before=shared.id("c"))
     shared.do("insert", "bob", parent=shared.id("f"), xml="<Work name='e'/>")
@@ -408,6 +506,104 @@ def test_what_has_changed_on_disk_is_taken_in_before_a_tree_is_built(shared):
     assert shared.text == disk.replace('"c"/>', '"c" ticks="4"/>')
     tree = shared.tree.build(shared.factory)
     assert tree.node_by_path("left b").raw_port("ticks") == "6"
+
+
+def test_a_default_in_the_model_of_a_tree_reaches_the_tree_that_ticks(tmp_path):
+    shared = Shared(tmp_path, main=MAIN.replace(' n="3"', ""))
+    port = '<SubTree ID="Lib"><input_port name="n" default="2"/></SubTree>'
+    root = shared.editor("reader").replica.files[str(tmp_path / "lib.xml")]["root"]
+    models = f"<TreeNodesModel>{port}</TreeNodesModel>"
+    assert shared.do("insert", parent=root, xml=models).code is Code.MADE
+    nodes = shared.editor("reader").replica.nodes
+    port = next(id for id, node in nodes.items() if node["tag"] == "input_port")
+    kept = shared.node("s/l")
+    assert shared.do("set", node=port, attributes={"default": "7"}).code is Code.MADE
+    assert shared.node("s/l") is kept, "which says it itself"
+    assert shared.node("t/x").config().blackboard.get("n") == 7
+    assert shape(shared.live) == shape(fresh(shared))
+
+
+def test_the_tree_that_ticks_may_be_replaced_but_not_taken_out(shared):
+    new = "<BehaviorTree ID='Main'><SubTree ID='Lib' name='u' n='1'/></BehaviorTree>"
+    before, main = shape(shared.live), shared.id("Main")
+    text = shared.text
+    assert shared.do("replace", node=main, xml=new).code is Code.MADE
+    assert shared.live.root_node().name() == "u"
+    assert shape(shared.live) == shape(fresh(shared))
+    assert shared.do("undo").code is Code.MADE
+    assert (shape(shared.live), shared.text) == (before, text)
+    root = shared.editor("reader").replica.files[str(shared.path)]["root"]
+    other = {"op": "set", "node": root, "attributes": {"main_tree_to_execute": "Lib"}}
+    steps = [other, {"op": "remove", "node": shared.id("Main")}]
+    answer = shared.do("several", steps=steps)
+    assert answer.code is Code.REFUSED
+    assert "tree 'Main' ticks and would be gone" in answer.message
+    assert (shape(shared.live), shared.text) == (before, text)
+    assert shared.do("set", node=shared.id("c"), attributes={"ticks": "1"}).code is Code.MADE
+
+
+def test_a_tree_that_takes_the_place_of_an_included_one_ticks(shared):
+    root = shared.editor("reader").replica.files[str(shared.path)]["root"]
+    own = "<BehaviorTree ID='Lib'><Work name='k'/></BehaviorTree>"
+    assert shared.do("insert", parent=root, xml=own).code is Code.MADE
+    assert shared.node("s/k").name() == "k"
+    assert shape(shared.live) == shape(fresh(shared))
+    assert shared.do("undo").code is Code.MADE
+    assert shape(shared.live) == shape(fresh(shared))
+
+
+MORE = '<root BTCPP_format="4"><BehaviorTree ID="More"><Work name="m"/></BehaviorTree></root>'
+
+
+def test_files_that_others_include_on_disk_are_shared_too(tmp_path):
+    shared = Shared(tmp_path, kept=True)
+    shared.editor("reader")
+    more = tmp_path / "more.xml"
+    more.write_text(MORE)
+    disk = shared.path.read_text().replace("<include ", '<include path="more.xml"/><include ')
+    shared.path.write_text(
+        disk.replace('<SubTree ID="Lib" name="t" n="3"/>', '<SubTree ID="More" name="t"/>')
+    )
+    assert shared.do("refresh").code is Code.MADE
+    assert shape(shared.live) == shape(fresh(shared))
+    assert shared.do("rename", node=shared.id("m"), name="q").code is Code.MADE
+    assert shared.node("t/q").name() == "q"
+    assert shared.do("save").code is Code.MADE
+    assert 'name="q"' in more.read_text()
+    again = SharedTree(shared.path, factory(), kept=shared.kept)
+    assert again.problem == ""
+    assert again.state.spots.keys() == shared.tree.state.spots.keys()
+
+
+def test_files_that_others_include_no_more_are_not_shared(tmp_path):
+    shared = Shared(tmp_path)
+    reader = shared.editor("reader")
+    disk = shared.path.read_text().replace('<include path="lib.xml"/>', "")
+    for use in ('<SubTree ID="Lib" name="s" n="{count}"/>', '<SubTree ID="Lib" name="t" n="3"/>'):
+        disk = disk.replace(use, "")
+    shared.path.write_text(disk)
+    assert shared.do("revert").code is Code.MADE
+    assert shared.editor("reader").replica.files.keys() == {str(shared.path)}
+    assert document(reader.replica) == document(shared.editor("new").replica)
+    assert shape(shared.live) == shape(fresh(shared))
+    answer = shared.do("undo")
+    assert answer.code is Code.REFUSED
+    assert "which files are included" in answer.message
+
+
+def test_the_files_go_on_telling_which_tree_is_run(tmp_path):
+    path = tmp_path / "one.xml"
+    path.write_text(MORE)
+    tree = SharedTree(path, factory(), now=Clock())
+    new = "<BehaviorTree ID='Other'><Work/></BehaviorTree>"
+    insert = {"op": "insert", "parent": "n1", "xml": new}
+    answer = tree.submit(Edit("ann", 1, json.dumps(insert)))
+    assert answer.code is Code.REFUSED
+    assert "[main_tree_to_execute]" in answer.message
+    named = {"op": "set", "node": "n1", "attributes": {"main_tree_to_execute": "More"}}
+    both = {"op": "several", "steps": [named, insert]}
+    assert tree.submit(Edit("ann", 2, json.dumps(both))).code is Code.MADE
+    assert tree.build(factory()).root_node().name() == "m"
 
 
 def test_a_tree_that_ticks_already_is_shared_though_its_file_has_changed(tmp_path):

@@ -119,10 +119,10 @@ class WasEntryUpdated(SyncActionNode):
         self._entry = UpdateWatch(self)
 
     def save_state(self) -> Any:
-        return self._entry.seen
+        return self._entry.seen.count
 
     def restore_state(self, state: Any) -> None:
-        self._entry.seen = state
+        self._entry.seen.restore(state)
 
     def tick(self) -> NodeStatus:
         return SUCCESS if self._entry.updated(self._bb) else FAILURE

@@ -121,7 +121,7 @@ class Try(ConcurrentSequence):
             self.reset_children()
             self._start()
             return RUNNING
-        if self._jump is not None:
+        if self._jump is not None and status is not FAILURE:  # which no jump makes good
             return self._land(*self._jump)
         if status is RUNNING:
             return RUNNING

@@ -136,7 +136,7 @@ class ConcurrentSequence(ControlNode):
                 break  # a leaf has halted the tree
             else:
                 del active[index]
-                if self._jump is None:
+                if self._jump is None or status is FAILURE:  # which no jump makes good
                     self._child_ended(child, status)
         if self.status is not RUNNING:
             self.reset_children()

@@ -91,6 +91,8 @@ class Gosub(_Named):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._failed: TreeNode | None = None
+        self._running: TreeNode | None = None
+        """What it has begun: another name in ``to`` counts from the next call on."""
 
     def routine(self) -> TreeNode:
         """What is run."""
@@ -110,10 +112,19 @@ class Gosub(_Named):
                 "the other"
             )
             return FAILURE
+        self._running = routine
         return self._run_routine(routine)
 
     def on_running(self) -> NodeStatus:
-        return self._run_routine(self.routine())
+        return self._run_routine(self._begun())
+
+    def _begun(self) -> TreeNode:
+        """What it runs; what ``to`` names if that was taken out, or a saved state was restored."""
+        running = self._running
+        around = None if running is None else running._up
+        if running is None or around is None or running not in around.children:
+            running = self._running = self.routine()
+        return running
 
     def _run_routine(self, routine: TreeNode) -> NodeStatus:
         run = routine._run
@@ -126,7 +137,7 @@ class Gosub(_Named):
         return SUCCESS if status is SKIPPED else status
 
     def on_halted(self) -> None:
-        routine = self.routine()
+        routine = self._begun()
         if routine.status is RUNNING:
             routine.halt_node()
         routine.reset_status()

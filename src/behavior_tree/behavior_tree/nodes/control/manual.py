@@ -24,6 +24,7 @@ from behavior_tree.blackboard.ports import InputPort, pointer_key, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.nodes.control.base import ControlNode
+from behavior_tree.nodes.decorators.updated import SeenWrites
 
 Choice = int | str | NodeStatus
 """Index of a child from 0, name of a child or of a status, or a status."""
@@ -37,7 +38,7 @@ class ManualSelector(ControlNode):
     """
 
     min_children = 0
-    restorable = ("_answer", "_last", "_running", "_seen")
+    restorable = ("_answer", "_last", "_running")
 
     ports = ports_list(
         InputPort("repeat_last_selection", bool, False, "choose as the last time without asking"),
@@ -55,7 +56,7 @@ class ManualSelector(ControlNode):
         self._answer: int | NodeStatus | None = None
         self._last: int | NodeStatus | None = None
         self._running: int | None = None
-        self._seen = 0
+        self._seen = SeenWrites()
 
     @property
     def waiting(self) -> bool:
@@ -74,6 +75,13 @@ class ManualSelector(ControlNode):
         """
         self._answer = self._understood(choice)
         self.emit_wake_up()
+
+    def save_state(self) -> Any:
+        return {**super().save_state(), "_seen": self._seen.count}
+
+    def restore_state(self, state: Any) -> None:
+        super().restore_state(state)
+        self._seen.restore(state["_seen"])
 
     # -- ticking --------------------------------------------------------------------------------
 
@@ -114,9 +122,8 @@ class ManualSelector(ControlNode):
         if key is None:
             return self._understood(text) if self._running is None else None
         entry = self._bb.entry(key)
-        if entry is None or entry.seq == self._seen:
+        if not self._seen.is_new(entry) or entry is None:
             return None
-        self._seen = entry.seq
         choice = entry.value
         return None if choice is None or choice == "" else self._understood(choice)
 

@@ -29,6 +29,11 @@ class TryCatch(ControlNode):
         self._skipped = 0
         self._catching = False
 
+    @property
+    def cleans_up(self) -> bool:
+        """True while the last child runs because another one has failed."""
+        return self._catching
+
     def tick(self) -> NodeStatus:
         if len(self.children) < 2:
             raise LogicError("TryCatch must have at least 2 children: what to try, and the catch")

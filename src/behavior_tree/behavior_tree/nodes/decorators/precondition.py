@@ -8,7 +8,7 @@ from collections.abc import Callable
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.ports import InputPort, ports_list
 from behavior_tree.errors import LogicError
-from behavior_tree.kernel.node import FAILURE, SUCCESS, NodeConfig
+from behavior_tree.kernel.node import FAILURE, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.script import compile_script
 
@@ -57,6 +57,8 @@ class Precondition(DecoratorNode):
         if status is SUCCESS or status is FAILURE:
             self._child_started = False
             self.reset_child()
+        elif status is SKIPPED and not self._rt.quirks.precondition_latch_survives_halt:
+            self._child_started = False  # it does not run: the script is asked again
         return status
 
     def halt(self) -> None:
