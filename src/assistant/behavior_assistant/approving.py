@@ -41,7 +41,7 @@ def approve(name: str, approval: Approval) -> tuple[bool, str]:
         Whether all went well, and what became of it, in a sentence.
 
     Raises:
-        BringupError: it cannot be approved now; it stays as it is.
+        BringupError: it cannot be approved now, and stays open; or its file cannot be written.
     """
     proposals = approval.proposals
     proposal = proposals.find(name)
@@ -50,13 +50,16 @@ def approve(name: str, approval: Approval) -> tuple[bool, str]:
     file = _target(proposal, approval)
     if not approval.confirm(proposal, file):
         return True, f"proposal {proposal.id} stays open, nothing has changed"
+    file = _target(proposal, approval)  # a person takes minutes, in which others change things
     # Decided first, so that a proposal never runs twice, whatever happens next.
     approved = proposals.decide(proposal, "approved")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, proposal.xml.encode())
     except OSError as error:
-        raise BringupError(f"{file} cannot be written: {error.strerror}") from error
+        words = f"{file} cannot be written: {error.strerror}"
+        proposals.note(approved, f"nothing has changed, since {words}")
+        raise BringupError(f"{words}: it must be proposed anew") from error
     if proposal.is_edit:
         words = f"{proposal.mission} is changed from its next start on, by {file}"
         proposals.note(approved, words)

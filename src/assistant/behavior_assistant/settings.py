@@ -41,12 +41,16 @@ class Settings:
         """Refuse what cannot be.
 
         Raises:
-            LanguageModelError: the address is none, or would give the key away.
+            LanguageModelError: the address is none, or would give the key away; the key is none.
         """
         if not (math.isfinite(self.timeout) and self.timeout > 0.0):
             raise LanguageModelError(f"the timeout must be positive, not {self.timeout:g} s")
         if self.url:
             _check_address(self.url, with_key=bool(self.key))
+        if self.key and not _is_key(self.key):  # else errors of whoever sends it would show it
+            raise LanguageModelError(
+                f"the language model's key holds characters that no key has: check {KEY}"
+            )
 
     @property
     def configured(self) -> bool:
@@ -60,7 +64,7 @@ def settings_from(environment: Mapping[str, str] = os.environ) -> Settings:
     Raises:
         LanguageModelError: one of them cannot be.
     """
-    key = environment.get(KEY, "")
+    key = environment.get(KEY, "").strip()
     if not key and (file := environment.get(KEY_FILE, "")):
         key = read_key(Path(file))
     return Settings(
@@ -83,9 +87,13 @@ def read_key(file: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise LanguageModelError(f"the key file {file} cannot be read: {why}") from None
-    if not key or len(key) > LONGEST_KEY or not key.isprintable() or not key.isascii():
+    if not _is_key(key):
         raise LanguageModelError(f"the key file {file} holds no key: one line of text is wanted")
     return key
+
+
+def _is_key(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_KEY and text.isprintable() and text.isascii()
 
 
 def _check_address(url: str, *, with_key: bool) -> None:

@@ -158,11 +158,18 @@ def test_nobody_is_asked_unless_configured(tmp_path):
         ({"url": "http://me:pw@localhost/v1"}, "does not belong into the address"),
         ({"url": "http://10.0.0.2:8000/v1", "key": "k"}, "unencrypted"),
         ({"timeout": 0.0}, "timeout"),
+        ({"url": "http://localhost/v1", "key": "s3\ncret"}, "_KEY"),
+        ({"url": "http://localhost/v1", "key": "s3crét"}, "_KEY"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(given, why):
-    with pytest.raises(LanguageModelError, match=why):
+    with pytest.raises(LanguageModelError, match=why) as error:
         Settings(**given)
+    assert "s3cr" not in repr(error.value)
+
+
+def test_a_line_end_is_no_part_of_a_key():
+    assert settings_from({"BEHAVIOR_LANGUAGE_MODEL_KEY": "s3cret\r\n"}).key == "s3cret"
 
 
 def test_keys_go_encrypted_or_stay_on_the_machine():

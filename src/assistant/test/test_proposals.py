@@ -27,6 +27,7 @@ class Room:
         self.missions.mkdir()
         self.says_yes, self.asked, self.ran = True, [], []
         self.result = (True, "it stands")
+        self.meanwhile = lambda: None
 
     def propose(self, mission="pick_cup", text=PICK, before=""):
         return self.proposals.add(
@@ -40,6 +41,7 @@ class Room:
     def approve(self, proposal, missions=...):
         def confirm(proposal, file):
             self.asked.append((proposal.id, file))
+            self.meanwhile()
             return self.says_yes
 
         def run(mission):
@@ -132,6 +134,31 @@ def test_an_edit_of_what_has_changed_is_refused(room):
     with pytest.raises(BringupError, match="has changed since"):
         room.approve(proposal)
     assert (room.asked, room.proposals.find(proposal.id).status) == ([], "open")
+
+
+def test_what_others_change_while_a_person_reads_is_not_overwritten(room):
+    before, others = tree("<AlwaysSuccess/>"), tree("<AlwaysFailure/>")
+    file = room.missions / "pick_cup.xml"
+    file.write_text(before)
+    edit = room.propose(before=before)
+    room.meanwhile = lambda: file.write_text(others)
+    with pytest.raises(BringupError, match="has changed since"):
+        room.approve(edit)
+    file.unlink()
+    with pytest.raises(BringupError, match="already"):
+        room.approve(room.propose())
+    assert file.read_text() == others
+    assert {each.status for each in room.proposals.all()} == {"open"}
+    assert room.ran == []
+
+
+def test_a_mission_that_cannot_be_written_is_noted(room):
+    proposal = room.propose()
+    (room.missions / "pick_cup.xml").mkdir()
+    with pytest.raises(BringupError, match=r"cannot be written: .*: it must be proposed anew"):
+        room.approve(proposal)
+    assert "nothing has changed, since" in room.proposals.find(proposal.id).outcome
+    assert room.ran == []
 
 
 def test_a_new_mission_overwrites_none(room):

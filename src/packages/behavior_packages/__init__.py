@@ -36,7 +36,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +109,7 @@ class Offer:
         module, _, attribute = self.value.partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)
-        except Exception as error:  # a module may raise anything while it is imported
+        except (Exception, SystemExit) as error:  # a module may raise anything, and may exit
             raise self.failure(error) from error
 
     def failure(self, error: BaseException) -> PackageError:
@@ -145,6 +145,8 @@ class Package:
                 yield entry
                 continue
             for file in sorted(Path(entry.value).glob(f"*{suffix}")):
+                if file.name.startswith("."):  # an editor's lock, or what a Mac puts beside files
+                    continue
                 yield Offer(
                     kind=kind,
                     name=file.stem,
@@ -231,6 +233,9 @@ class Packages:
             return found[0]
         if found:
             both = ambiguity(one_of(kind), plain, [(o.package, o.place) for o in found])
+            if len({offer.package for offer in found}) == 1:
+                each = " and ".join(offer.value for offer in found)
+                raise PackageError(f"{both}: give {each} different names")
             raise PackageError(f"{both}: say which, as in {found[0].package}/{plain}")
         names = (known and known()) or self.names(kind)
         close = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names
@@ -296,21 +301,33 @@ def _located(prefixes: str) -> tuple[tuple[str, Path], ...]:
             manifests.setdefault(marker.name, Path(prefix) / "share" / marker.name / MANIFEST)
     for point in entry_points(group=INDEX):
         if point.name not in manifests:
-            manifests[point.name] = _manifest_of_module(point.name, point.value)
+            manifests[point.name] = _manifest_of_module(point)
     # Links lead to the checkout, where files that were added are found without an installation.
     return tuple((name, manifests[name].resolve()) for name in sorted(manifests))
 
 
-def _manifest_of_module(name: str, module: str) -> Path:
+def _manifest_of_module(point: EntryPoint) -> Path:
     """Where the manifest of a package lies that pip has installed, or links to."""
+    name, module = point.name, point.value
     try:
         found = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
+    except (Exception, SystemExit):  # the packages that it is in are imported for that
         found = None
-    folder = Path(found.origin).parent if found and found.origin else Path(module)
-    installed = Path(sys.prefix) / "share" / name / MANIFEST
-    candidates = (folder / MANIFEST, folder.parent / MANIFEST, installed)
-    return next((file for file in candidates if file.is_file()), candidates[0])
+    folder = Path(module)
+    if found and found.origin:
+        folder = Path(found.origin).parent
+    elif found and found.submodule_search_locations:  # a folder without __init__.py
+        folder = Path(next(iter(found.submodule_search_locations)))
+    for file in (folder / MANIFEST, folder.parent / MANIFEST):
+        if file.is_file():
+            return file
+    # pip knows where it has put it: below sys.prefix, ~/.local, /usr/local, or another folder.
+    wanted = ("share", name, MANIFEST)
+    for entry in (point.dist and point.dist.files) or ():
+        if entry.parts[-3:] == wanted:
+            return Path(str(entry.locate()))
+    installed = Path(sys.prefix, *wanted)
+    return installed if installed.is_file() else folder / MANIFEST
 
 
 def read_manifest(name: str, file: Path) -> Package:
@@ -323,12 +340,14 @@ def read_manifest(name: str, file: Path) -> Package:
     entries: list[Offer] = []
     problems: list[str] = []
     try:
-        document = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         return Package(name, file, (), (f"{file}:1: {name} cannot be read: {error}",))
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        return Package(name, file, (), (f"{file}:{line}: is not YAML: {error.problem}",))
+    try:
+        document = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        line, why = _fault_in_yaml(error, text)
+        return Package(name, file, (), (f"{file}:{line}: is not YAML: {why}",))
     if not isinstance(document, yaml.MappingNode):
         return Package(name, file, (), (f"{file}:1: must hold keys such as 'trees'",))
 
@@ -365,6 +384,16 @@ def read_manifest(name: str, file: Path) -> Package:
     return Package(name, file, tuple(entries), tuple(problems))
 
 
+def _fault_in_yaml(error: yaml.YAMLError | RecursionError, text: str) -> tuple[int, str]:
+    """Line of a text where it is no YAML, and why it is none."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        return (mark.line + 1 if mark else 1), str(error.problem or error.context)
+    if isinstance(error, yaml.reader.ReaderError):
+        return text.count("\n", 0, error.position) + 1, str(error).splitlines()[0]
+    return 1, "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
 def _pairs(kind: str, content: yaml.Node) -> list[tuple[str, yaml.ScalarNode]] | None:
     """Names and values of a key's content; None: it has the wrong form."""
     if kind in (*NAMED_KINDS, DEFAULTS):
@@ -385,9 +414,9 @@ def _problem(kind: str, title: str, value: str, folder: Path) -> str:
         known = ", ".join((*FOLDER_KINDS, *NAMED_KINDS))
         return "" if title in (*FOLDER_KINDS, *NAMED_KINDS) else f"no kind '{title}': {known}"
     if kind in FOLDER_KINDS:
-        return "" if (folder / value).is_dir() else f"there is no folder {folder / value}"
+        return "" if os.path.isdir(folder / value) else f"there is no folder {folder / value}"
     if kind in FILE_KINDS:
-        return "" if (folder / value).is_file() else f"there is no file {folder / value}"
+        return "" if os.path.isfile(folder / value) else f"there is no file {folder / value}"
     module, colon, attribute = value.partition(":")
     good = colon and attribute.isidentifier() and all(p.isidentifier() for p in module.split("."))
     return "" if good else f"'{value}' must be written as module:attribute"

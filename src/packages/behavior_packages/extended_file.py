@@ -7,14 +7,13 @@ the file says counts more, key by key; a list is taken as a whole.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from behavior_packages import PackageError, packages
+from behavior_packages import PackageError, UnknownOfferError, packages
 
 EXTENDS = "extends"
 """Key that names the other file."""
@@ -70,12 +69,20 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 
 def _named(name: str, kind: str, file: Path) -> Path:
+    """The file that one extends.
+
+    Raises:
+        FileError: there is none of that name, or several.
+    """
     beside = file.parent / f"{name}.yaml"
     if beside.is_file():
         return beside
-    with contextlib.suppress(PackageError):  # reading says that there is none
+    try:
         return Path(packages().find(kind, name).value)
-    return beside
+    except UnknownOfferError as error:
+        raise FileError(f"{file}: {EXTENDS}: {beside}: cannot be read, and {error}") from error
+    except PackageError as error:
+        raise FileError(f"{file}: {EXTENDS}: {error}") from error
 
 
 def _merged(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:

@@ -119,20 +119,36 @@ class BlackBox:
 
         Returns:
             The file that is being made; None while another one is.
+
+        Raises:
+            RecordingError: that is not possible; the ring goes on
         """
         if self._keeper is not None and self._keeper.is_alive():
             return None
-        if self._file is not None:
-            self._file.finish()
-            self._file = None
-        # Other names for the same files, which stay when the ring goes on.
-        held = Path(tempfile.mkdtemp(prefix="keeping-", dir=self.folder))
-        for segment in self._segments():
-            os.link(segment, held / segment.name)
+        file, self._file = self._file, None
+        if file is not None:
+            file.finish()
+        held = self._hold()
         target = self.folder / "kept" / f"{self._last:020d}-{name}.mcap"
         self._keeper = threading.Thread(target=self._merge, args=(held, target), name="keeper")
         self._keeper.start()
         return target
+
+    def _hold(self) -> Path:
+        """Give the files of the ring other names, by which they stay when the ring goes on."""
+        held = None
+        try:
+            held = Path(tempfile.mkdtemp(prefix="keeping-", dir=self.folder))
+            for segment in self._segments():
+                os.link(segment, held / segment.name)
+        except OSError as error:
+            if held is not None:
+                shutil.rmtree(held, ignore_errors=True)
+            raise RecordingError(
+                f"the black box in {self.folder} cannot be kept: {error.strerror}; it needs room,"
+                " and a file system with hard links"
+            ) from error
+        return held
 
     def _merge(self, held: Path, target: Path) -> None:
         try:
@@ -214,11 +230,10 @@ def _merged(segments: Iterable[Path]) -> Iterator[tuple[str, str, bytes, tuple[i
     first = True
     for segment in segments:
         try:
-            recording = Recording(segment)
+            with Recording(segment) as recording:
+                begun = 0 if first else int(recording.about.get(_BEGUN, "0"))
+                first = False
+                for each in recording.messages(start=begun):
+                    yield each.topic, each.type, each.data, (each.time, each.publish_time)
         except RecordingError:
-            continue  # it was killed before anything in it was safe
-        with recording:
-            begun = 0 if first else int(recording.about.get(_BEGUN, "0"))
-            first = False
-            for each in recording.messages(start=begun):
-                yield each.topic, each.type, each.data, (each.time, each.publish_time)
+            continue  # it was killed before anything in it was safe, or is damaged from here on

@@ -50,7 +50,7 @@ class Chunks:
             reverse: the last one first.
 
         Raises:
-            McapError, ValueError: a chunk is damaged.
+            McapError, ZstdError, ValueError: a chunk is damaged.
         """
         schemas, channels = self._summary.schemas, self._summary.channels
         wanted = {i for i, each in channels.items() if topics is None or each.topic in topics}
@@ -90,7 +90,7 @@ class Chunks:
     def _read(self, index: ChunkIndex, wanted: set[int]) -> Iterator[_Found]:
         self._stream.seek(index.chunk_start_offset + _HEAD.size, io.SEEK_SET)
         chunk = Chunk.read(ReadDataStream(self._stream))
-        stream, length = get_chunk_data_stream(chunk)
+        stream, length = get_chunk_data_stream(chunk, validate_crc=True)
         data = stream.read(length)
         at = number = 0
         while at < length:

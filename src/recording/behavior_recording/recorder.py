@@ -52,6 +52,7 @@ class Recorder:
         target: gets all of them
         decode_record: makes a `behavior_msgs/TreeRecord` of its bytes
         decode_command: likewise `behavior_msgs/OperatorCommand`
+        decode_frames: likewise `tf2_msgs/TFMessage`
         now: wall time since 1970 [ns]
     """
 
@@ -61,15 +62,18 @@ class Recorder:
         *,
         decode_record: Decode,
         decode_command: Decode,
+        decode_frames: Decode,
         now: Callable[[], int],
     ) -> None:
         self._target = target
         self._decode_record, self._decode_command = decode_record, decode_command
+        self._decode_frames = decode_frames
         self._now = now
         self._time = 0
         self._tree = TreeChannels(target)
         self._counters = {names.TREE_RECORD: _Counter(), names.COMMANDS: _Counter()}
-        self._latched: dict[str, tuple[str, bytes]] = {}
+        self._latched: dict[tuple[str, frozenset[str]], tuple[str, bytes]] = {}
+        """By topic and, of fixed frames, which these are."""
         self._recent: deque[tuple[Any, bytes, int]] = deque(maxlen=MOST_KEPT_RECORDS)
         self._standing = Standing()
 
@@ -102,7 +106,7 @@ class Recorder:
             command = self._decode_command(data)
             self._counters[topic].count(command.life, command.sequence)
         elif latched:
-            self._latched[topic] = message_type, data
+            self._keep_latched(topic, message_type, data)
         self._target.add(topic, message_type, data, log_time=time, publish_time=publish_time)
 
     def secure(self) -> Standing:
@@ -122,11 +126,21 @@ class Recorder:
 
     def begin_file(self, file: McapFile, time: int) -> None:
         """Write what another file begins with: what is told once, and the state of the tree."""
-        for topic, (message_type, data) in self._latched.items():
+        for (topic, _), (message_type, data) in self._latched.items():
             file.add(topic, message_type, data, log_time=time)
         channels = TreeChannels(file)
         for record, data, when in self._recent:
             channels.add(record, data, log_time=min(when, time))
+
+    def _keep_latched(self, topic: str, message_type: str, data: bytes) -> None:
+        """What other files begin with too: the newest of a topic; of fixed frames, that of each."""
+        frames: frozenset[str] = frozenset()
+        if topic == names.FIXED_FRAMES:
+            transforms = self._decode_frames(data).transforms
+            frames = frozenset(each.child_frame_id for each in transforms)
+        for key in [key for key in self._latched if key[0] == topic and key[1] <= frames]:
+            del self._latched[key]
+        self._latched[topic, frames] = message_type, data
 
     def _take_record(self, data: bytes, time: int, publish_time: int) -> None:
         record = self._decode_record(data)

@@ -26,6 +26,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
 
 from behavior_recording import topics as names
 from behavior_recording.black_box import BlackBox, Limits
@@ -134,6 +135,7 @@ class RecorderNode(Node):  # type: ignore[misc]
             self._target,
             decode_record=lambda data: deserialize_message(data, TreeRecord),
             decode_command=lambda data: deserialize_message(data, OperatorCommand),
+            decode_frames=lambda data: deserialize_message(data, TFMessage),
             now=time.time_ns,
         )
         if self._box is not None:
@@ -147,7 +149,10 @@ class RecorderNode(Node):  # type: ignore[misc]
                 self._give_up(error)
         if self._keep_at and time.monotonic() >= self._keep_at:
             self._keep_at = 0.0
-            self._keep(self._why)
+            try:
+                self._keep(self._why)
+            except RecordingError as error:  # the ring goes on
+                self.get_logger().error(str(error))
 
     def _publish(self, standing: Standing) -> None:
         message = RecordingState(
@@ -233,6 +238,7 @@ class RecorderNode(Node):  # type: ignore[misc]
             self._keep_at = time.monotonic() + AFTERMATH
 
     def _keep(self, why: str) -> Path | None:
+        """Keep the black box; raises RecordingError if that is not possible."""
         assert self._box is not None
         kept = self._box.keep(re.sub(r"[^A-Za-z0-9_-]+", "_", why)[:60] or "kept")
         if kept is not None:
@@ -243,7 +249,11 @@ class RecorderNode(Node):  # type: ignore[misc]
         if self._box is None:
             answer.message = f"all is recorded into {self.path}: there is no black box to keep"
             return answer
-        kept = self._keep("on_request")
+        try:
+            kept = self._keep("on_request")
+        except RecordingError as error:
+            answer.message = str(error)
+            return answer
         answer.success = kept is not None
         answer.message = str(kept) if kept else "it is being kept just now: ask again in a moment"
         return answer

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mcap.exceptions import McapError
 from mcap.reader import SeekingReader
 from mcap.records import Channel, Message, Schema
 from mcap.summary import Summary
@@ -24,7 +23,7 @@ from behavior_recording.moments import (
     StatusChange,
     TreeMoment,
 )
-from behavior_recording.torn_file import TornReader, is_whole
+from behavior_recording.torn_file import BROKEN, TornReader, is_whole
 from behavior_recording.tree_document import TreeDocument
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.closing import Closing
@@ -129,7 +128,7 @@ class Recording(Closing):
             kind = SeekingReader if self.complete else TornReader
             self._reader = kind(self._stream, decoder_factories=[self._factory])
             summary = self._reader.get_summary()
-        except (McapError, ValueError) as error:
+        except BROKEN as error:
             self.close()
             raise RecordingError(f"{self.path} is damaged: {error}") from error
         except BaseException:
@@ -159,8 +158,15 @@ class Recording(Closing):
 
     @cached_property
     def about(self) -> dict[str, str]:
-        """What the recorder wrote of the recording itself."""
-        return {k: v for each in self._reader.iter_metadata() for k, v in each.metadata.items()}
+        """What the recorder wrote of the recording itself.
+
+        Raises:
+            RecordingError: the file is damaged there
+        """
+        try:
+            return {k: v for each in self._reader.iter_metadata() for k, v in each.metadata.items()}
+        except BROKEN as error:
+            raise RecordingError(f"{self.path} is damaged: {error}") from error
 
     @cached_property
     def topics(self) -> dict[str, Topic]:
@@ -193,13 +199,19 @@ class Recording(Closing):
             start: of the first one [ns]
             end: of the last one, included [ns]
             reverse: the last one first
+
+        Raises:
+            RecordingError: the file is damaged there; what came before has been handed on
         """
         chosen = {topics} if isinstance(topics, str) else None if topics is None else set(topics)
         if start is not None and end is not None and start > end:
             return
         found = self._chunks.messages(chosen, start=start, end=end, reverse=reverse)
-        for schema, channel, message in found:
-            yield self._message(schema, channel, message)
+        try:
+            for schema, channel, message in found:
+                yield self._message(schema, channel, message)
+        except BROKEN as error:
+            raise RecordingError(f"{self.path} is damaged: {error}") from error
 
     def last(self, topic: str, time: int) -> RecordedMessage | None:
         """The newest message of a topic at a time; None: there was none yet."""
@@ -208,7 +220,12 @@ class Recording(Closing):
     def _message(
         self, schema: Schema | None, channel: Channel, message: Message
     ) -> RecordedMessage:
-        decoder = self._factory.decoder_for(channel.message_encoding, schema)
+        try:
+            decoder = self._factory.decoder_for(channel.message_encoding, schema)
+        except Exception as error:  # the library's parser raises what it likes
+            raise RecordingError(
+                f"{self.path} is damaged: what {channel.topic} consists of cannot be read: {error}"
+            ) from error
         return RecordedMessage(
             channel.topic,
             schema.name if schema else "",
@@ -223,9 +240,22 @@ class Recording(Closing):
     def records(
         self, *, start: int | None = None, end: int | None = None, reverse: bool = False
     ) -> Iterator[RecordedRecord]:
-        """Everything that trees did, in order; states are among it."""
+        """Everything that trees did, in order; states are among it.
+
+        Raises:
+            RecordingError: the file is damaged there; what came before has been handed on
+        """
         for message in self.messages(_TREE, start=start, end=end, reverse=reverse):
-            yield _record(message)
+            yield self._record(message)
+
+    def _record(self, message: RecordedMessage) -> RecordedRecord:
+        try:
+            return _record(message)
+        except Exception as error:  # as of `_message`: some is found only when it is taken apart
+            raise RecordingError(
+                f"{self.path}: a record of the tree cannot be read: it is damaged, or another"
+                f" version has recorded it: {error}"
+            ) from error
 
     def moments(self, *, start: int | None = None, end: int | None = None) -> Iterator[TreeMoment]:
         """The state of the tree after each record between two times."""
@@ -246,7 +276,7 @@ class Recording(Closing):
         if state is None:
             return None
         # A full state need not be the first message of its time.
-        moment: TreeMoment | None = TreeMoment.full(_record(state))
+        moment: TreeMoment | None = TreeMoment.full(self._record(state))
         for record in self.records(start=state.time, end=time):
             moment = _following(moment, record)
         return moment
@@ -259,7 +289,7 @@ class Recording(Closing):
     def tree(self, time: int) -> TreeDocument | None:
         """The tree at a time, with its edits so far; None: no tree was known yet."""
         state = self.last(names.TREE_STATE, time)
-        return None if state is None else TreeDocument.read(_record(state).xml)
+        return None if state is None else TreeDocument.read(self._record(state).xml)
 
     def gaps(self) -> list[Gap]:
         """Records and commands that never reached the recorder; empty: nothing is missing."""

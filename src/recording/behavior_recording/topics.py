@@ -17,6 +17,9 @@ COMMANDS = "/behavior/commands"
 RECORDING = "/behavior/recording"
 """`behavior_msgs/RecordingState`: how the recording itself stands; not in files."""
 
+FIXED_FRAMES = "/tf_static"
+"""`tf2_msgs/TFMessage`: of several publishers, each with frames of its own."""
+
 TREE_RECORD_TYPE = "behavior_msgs/msg/TreeRecord"
 COMMAND_TYPE = "behavior_msgs/msg/OperatorCommand"
 FEEDBACK_TYPE = "behavior_msgs/msg/MissionFeedback"

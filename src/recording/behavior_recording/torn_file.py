@@ -41,7 +41,8 @@ from behavior_recording.errors import RecordingError
 MAGIC = b"\x89MCAP0\r\n"
 _HEAD = struct.Struct("<BQ")
 _LARGEST_RECORD = 1 << 30
-_BROKEN = (McapError, ZstdError, ValueError, struct.error, zlib.error, UnicodeDecodeError)
+BROKEN = (McapError, ZstdError, ValueError, MemoryError, struct.error, zlib.error)
+"""What a damaged part of a file leads to; a size that is damaged may ask for more than there is."""
 
 
 @dataclass
@@ -96,7 +97,7 @@ def scan(stream: IO[bytes]) -> _Found:
             break
         try:
             last = _take(stream, found.summary, (opcode, start, length), last)
-        except _BROKEN:
+        except BROKEN:
             break
         found.end = start + _HEAD.size + length
     _drop_broken_end(stream, found)
@@ -231,7 +232,7 @@ def _drop_broken_end(stream: IO[bytes], found: _Found) -> None:
     while chunks:
         try:
             _chunk_records(stream, chunks[-1])
-        except _BROKEN:
+        except BROKEN:
             found.end = chunks.pop().chunk_start_offset
         else:
             # Which channels it holds may have been cut off behind it.

@@ -47,6 +47,9 @@ def recorder(target, messages, now) -> Recorder:
         target,
         decode_record=values.__getitem__,
         decode_command=lambda data: SimpleNamespace(life=data[20], sequence=data[28]),
+        decode_frames=lambda data: SimpleNamespace(
+            transforms=[SimpleNamespace(child_frame_id=each) for each in data.decode().split()]
+        ),
         now=now,
     )
 
@@ -182,6 +185,63 @@ def test_each_file_of_the_ring_can_be_read_alone(tmp_path):
             moment = read.moment(read.end)
             assert moment is not None
             assert not moment.gap
+
+
+def test_fixed_frames_of_all_publishers_are_in_each_file_of_the_ring(tmp_path):
+    box = Box(tmp_path / "ring", Limits(seconds=16.0))
+
+    def say(topic, data):
+        box.time += SECOND
+        box.recorder.take(topic, STRING, data.encode(), latched=topic != "/note")
+
+    # The robot, its camera, and the robot once more with a frame that came later; a topic beside.
+    for topic, data in (
+        *(("/tf_static", "hand finger"), ("/tf_static", "lens"), ("/tf_static", "hand finger tip")),
+        *(("/robot_description", "old"), ("/robot_description", "new")),
+    ):
+        say(topic, data)
+    for _ in range(40):
+        say("/note", "n")
+    box.box.finish()
+    for segment in sorted((tmp_path / "ring").glob("segment-*.mcap"))[1:]:
+        with Recording(segment) as read:
+            assert [m.data for m in read.messages("/tf_static")] == [b"lens", b"hand finger tip"]
+            assert [m.data for m in read.messages("/robot_description")] == [b"new"]
+
+
+def test_a_damaged_file_of_the_ring_takes_nothing_from_the_others(tmp_path):
+    box = Box(tmp_path, Limits(seconds=80.0))
+    box.feed(35)
+    box.box.finish()
+    segments = sorted(tmp_path.glob("segment-*.mcap"))
+    damaged = bytearray(segments[1].read_bytes())
+    damaged[150:170] = bytes(20)  # in its first chunk
+    segments[1].write_bytes(damaged)
+    kept = notes(box.keep())
+    assert box.warnings == []
+    assert set(kept) >= {*range(1, 11), *range(21, 36)}
+
+
+@pytest.mark.parametrize("broken", ["link", "finish"])
+def test_a_black_box_that_cannot_be_kept_is_a_sentence_and_goes_on(tmp_path, monkeypatch, broken):
+    box = Box(tmp_path, Limits(seconds=80.0))
+    box.feed(3)
+
+    def refuse(*_, **__):
+        raise OSError(1, "Operation not permitted")
+
+    def refuse_to_finish(_):
+        raise RecordingError("segment.mcap cannot be written: No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "link", refuse)
+        if broken == "finish":
+            patch.setattr(McapFile, "finish", refuse_to_finish)
+        with pytest.raises(RecordingError, match=r"hard links|No space"):
+            box.box.keep("run")
+    assert not list(tmp_path.glob("keeping-*"))
+    box.feed(2)
+    assert notes(box.keep())[-2:] == [4, 5]
 
 
 def test_kept_recordings_hold_the_tree_to_its_end(tmp_path):

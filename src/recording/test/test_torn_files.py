@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -70,6 +71,41 @@ def test_a_damaged_last_chunk_is_dropped(tmp_path):
     data[safe[1][0] + 60] ^= 0xFF
     source.write_bytes(data)
     assert read_numbers(source) == list(range(safe[1][1]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_damaged_in_a_whole_file_is_a_sentence(tmp_path, seed):
+    path, damaged = tmp_path / "run.mcap", tmp_path / "damaged.mcap"
+    record(path, cycles=3)
+    data = path.read_bytes()
+    draw = random.Random(seed)
+    for _ in range(40):
+        changed = bytearray(data)
+        changed[draw.randrange(8, len(data))] ^= draw.randrange(1, 256)
+        damaged.write_bytes(changed)
+        with suppress(RecordingError), Recording(damaged) as read:
+            assert isinstance(read.about, dict)
+            list(read.messages())
+            read.moment(read.end)
+            read.gaps()
+
+
+def test_what_lies_before_the_damage_is_read(tmp_path):
+    path = tmp_path / "run.mcap"
+    file = McapFile(path)
+    ends = []
+    for number in range(30):
+        file.add("/a", STRING, encode(STRING, {"data": str(number)}), log_time=number)
+        if number % 10 == 9:
+            ends.append(file.secure().bytes)
+    file.finish()
+    changed = bytearray(path.read_bytes())
+    changed[ends[0] + 75] ^= 0xFF  # within the messages of the second chunk
+    path.write_bytes(changed)
+    found = []
+    with Recording(path) as read, pytest.raises(RecordingError, match="is damaged"):
+        found.extend(int(each.value.data) for each in read.messages())
+    assert found == list(range(10))
 
 
 def test_a_torn_file_is_completed_in_its_place(tmp_path):

@@ -14,15 +14,16 @@ from scipy.spatial.transform import Rotation
 
 from behavior_ros.messages.sent_text import shown
 from behavior_scene.detections import Array
+from behavior_scene.request_checks import GREATEST
 from behavior_tree.shown_text import MOST_PROBLEMS
 
-Number = FiniteFloat
-Length = Annotated[FiniteFloat, Field(gt=0.0)]
+Number = Annotated[FiniteFloat, Field(ge=-GREATEST, le=GREATEST)]
+Length = Annotated[FiniteFloat, Field(gt=0.0, le=GREATEST)]
 """[m], [rad] or [s], more than 0."""
-NotNegative = Annotated[FiniteFloat, Field(ge=0.0)]
-Count = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[FiniteFloat, Field(ge=0.0, le=GREATEST)]
+Count = Annotated[int, Field(ge=1, le=int(GREATEST))]
 Unit = Annotated[FiniteFloat, Field(ge=0.0, le=1.0)]
-Vector = tuple[FiniteFloat, FiniteFloat, FiniteFloat]
+Vector = tuple[Number, Number, Number]
 
 
 class StrictModel(BaseModel):

@@ -381,3 +381,20 @@ def test_circles_are_refused_and_named_and_only_they(edges):
     assert circle[0] == circle[-1]
     assert len(circle) >= 2
     assert set(circle) <= set(made)
+
+
+@pytest.mark.parametrize(
+    ("definition", "said"),
+    [
+        ("{kind: custom, parent: a, pose: {position: [1.0e+7, 0, 0]}}", "position"),
+        ("{kind: stack_slot, base: a, height: 1.0e+300}", "height"),
+        ("{kind: stack_slot, base: a, height: 0.1, slot: 1000000000}", "slot"),
+        ("{kind: door_frame, panel: a, viewer: b, swing_step: 1.0e-7}", "swing_step 1e-07"),
+        ("{kind: approach_table, frame: a, step: 1.0e-7}", "steps of 1e-07 m"),
+        ("{kind: approach_table, frame: a, search_end: 0.01}", "search_end 0.01"),
+    ],
+)
+def test_numbers_that_would_take_for_ever_or_are_no_lengths_are_refused(definition, said):
+    with pytest.raises(DefinitionError) as refused:
+        read_definitions(f"thing: {definition}")
+    assert said in str(refused.value)

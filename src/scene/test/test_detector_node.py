@@ -368,3 +368,21 @@ def test_bad_input_is_counted_explained_and_never_stops_the_node(make):
     rig.send_good()
     rig.until(lambda: any(message.detections for message in rig.found))
     assert_cube(next(message for message in rig.found if message.detections))
+
+
+def test_images_that_wait_in_vain_are_counted_however_long_they_may_wait(make):
+    """More of them than there is room for: those that made way were told of nowhere."""
+    rig = make("depth", "mask", "detections", "camera_info", transform_timeout=10.0)
+    node = rig.node
+    # Each set of parts by hand: no sender is faster than the node.
+    rig.send(camera_info=calibration(rig.header()))
+    rig.until(lambda: isinstance(node._builder.camera, CameraModel))
+    for _ in range(12):
+        header = Header(stamp=rig.header().stamp, frame_id="nowhere")
+        node._on_part("depth", image(PICTURE.depth, "32FC1", header))
+        node._on_part("mask", image(PICTURE.labels, "16UC1", header))
+        node._on_part("detections", found_in_image(header))
+    assert node._defects["no_transform"] == 2
+    node._now = lambda: 0.0  # the clock is set back, the images were stamped before
+    node._work()
+    assert node._defects["no_transform"] == 12

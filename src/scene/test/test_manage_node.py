@@ -13,6 +13,8 @@ from behavior_msgs.srv import WhereSeen  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from scene_rig import Rig  # noqa: E402
 
+from behavior_scene.node.detector_configuration import wanted_parameters  # noqa: E402
+
 Goal, Result = ManageScene.Goal, ManageScene.Result
 
 
@@ -152,6 +154,10 @@ def test_attach_detach_delete_and_clear(rig):
     held = rig.manage(Goal.ATTACH, names=["blue_block"], link="hand")
     assert (held.code, held.objects[0].attached_link) == (Result.SUCCESS, "hand")
     assert rig.manage(Goal.DETACH).objects[0].attached_link == ""
+    partly = rig.manage(Goal.ATTACH, names=["blue_block", "cat"], link="hand")
+    assert partly.code == Result.UNKNOWN_OBJECT
+    rig.until(lambda: rig.newest.revision >= partly.revision)
+    assert rig.object().attached_link == "", "attached by a goal that was refused"
     gone = rig.manage(Goal.DELETE, names=["blue_block"])
     rig.until(lambda: rig.newest.revision >= gone.revision)
     assert rig.object() is None
@@ -221,8 +227,19 @@ def test_tracker_is_configured_for_tracks_to_come(rig):
     assert rig.node.host.scene.tracker.parameters.stability_frequency == 2.5
 
 
+def test_names_of_detectors_count_from_the_namespace_unless_they_say_all():
+    definition = "{exclusive: true, detectors: {/camera/near: {enabled: true}, far: {rate: 3}}}"
+    known = ["/camera/near", "/robot/far", "side"]
+    assert wanted_parameters(definition, known, "/robot") == {
+        "/camera/near": {"enabled": True},
+        "far": {"rate": 3},
+        "side": {"enabled": False},
+    }
+    assert wanted_parameters("near: {enabled: true}", ["/near"]) == {"near": {"enabled": True}}
+
+
 def test_detectors_are_configured_through_their_parameters(make_rig):
-    rig = make_rig(detectors=["other_detector"])
+    rig = make_rig(detectors=["/one_detector", "/other_detector"])
     detectors = {}
     for name in ("one_detector", "other_detector"):
         detectors[name] = rclpy.create_node(name, context=rig.context)

@@ -281,3 +281,14 @@ def test_things_at_rest_are_noted_rarely_and_what_is_gone_where_it_was_last():
     see(scene, 70.0, block=(0.5, 0.05, 0))
     noted += chooser.choose(scene.snapshot(70.0))
     assert noted[-1].stamp == 70.0
+
+
+def test_a_renamed_object_follows_its_track_again_after_it_was_restored(tmp_path):
+    scene = scene_with(block=(0.5, 0, 0))
+    scene.rename({"block": "mine"})
+    SceneMemory(tmp_path / "memory").save("kitchen", "world", 1.0, scene.saved(1.0))
+    again = Scene(LIBRARY, lambda link, stamp: None)
+    again.restore(SceneMemory(tmp_path / "memory").restore("kitchen")[1], "saved")
+    see(again, 2.0, block=(0.4, 0, 0))
+    (mine,) = again.snapshot(2.0).objects.values()
+    assert (mine.name, mine.state, mine.sources) == ("mine", ObjectState.TRACKED, ("block",))

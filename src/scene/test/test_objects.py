@@ -573,3 +573,84 @@ def test_revision_tells_of_every_change_that_was_asked_for(steps):
             assert world.scene.revision > revision or what == "freeze" or not world.objects()
         assert world.scene.revision >= revision
         revision = world.scene.revision
+
+
+def test_a_set_up_object_that_looks_for_another_track_replaces_the_automatic_object_of_that():
+    world = World()
+    near, far = ("ball", (0.2, 0, 0)), ("ball", (1.0, 0, 0))
+    world.see(near, far)
+    assert not world.set_up("mine: {class: ball}")
+    assert set(world.see(near, far)) == {"mine", "ball_1"}
+    (followed,) = world.objects()["mine"].sources
+    del world.scene.tracker.tracks[followed]
+    objects = world.see(far)
+    assert objects["mine"].sources == ("ball_1",)
+    assert "ball_1" not in objects, "two objects of one thing"
+
+
+def test_a_set_up_object_that_looks_for_another_track_takes_none_of_what_is_held():
+    world = World()
+    world.move("hand", (1.0, 0, 0))
+    near, far = ("ball", (0.2, 0, 0)), ("ball", (1.0, 0, 0))
+    world.see(near, far)
+    assert not world.set_up("mine: {class: ball}")
+    world.see(near, far)
+    world.scene.attach("ball_1", "hand", world.time)
+    (followed,) = world.objects()["mine"].sources
+    del world.scene.tracker.tracks[followed]
+    objects = world.see(far)
+    assert objects["ball_1"].state is ObjectState.ATTACHED
+    assert objects["mine"].sources != ("ball_1",)
+
+
+def test_a_deleted_object_stays_away_though_its_track_had_been_forgotten():
+    world = World()
+    block = ("block", (0.5, 0, 0))
+    world.see(block)
+    track = world.scene.tracker.tracks.pop("block")
+    world.see()
+    world.scene.delete(["block"])
+    world.scene.tracker.tracks["block"] = track
+    assert not world.see(block)
+    world.scene.clear()
+    assert set(world.see(block)) == {"block"}
+
+
+def test_an_object_that_is_handed_over_goes_on_from_where_it_was_carried():
+    world = World()
+    world.move("left", (0.0, 0, 0))
+    world.move("right", (1.0, 0, 0))
+    world.see(("block", (0.05, 0, 0)))
+    world.scene.attach("block", "left", world.time)
+    for step in range(1, 101):
+        world.move("left", (0.01 * step, 0, 0), world.time + 0.1)
+        world.move("right", (1.0, 0, 0), world.time + 0.1)
+        world.see()
+    world.scene.attach("block", "right", world.time)
+    held = world.objects()["block"]
+    assert (held.state, held.attached_link, held.text) == (ObjectState.ATTACHED, "right", "")
+    np.testing.assert_allclose(at(held), (1.05, 0, 0), atol=0.02)
+    world.move("right", (1.0, 0.5, 0), world.time + 0.1)
+    np.testing.assert_allclose(at(world.see()["block"]), (1.05, 0.5, 0), atol=0.02)
+
+
+def test_an_object_attached_again_sits_as_it_did():
+    world = World()
+    world.move("hand", (0.0, 0, 0))
+    world.see(("block", (0.05, 0, 0)))
+    world.scene.attach("block", "hand", world.time)
+    for step in range(1, 101):
+        world.move("hand", (0.01 * step, 0, 0), world.time + 0.1)
+        world.see()
+    world.scene.attach("block", "hand", world.time)
+    np.testing.assert_allclose(at(world.objects()["block"]), (1.05, 0, 0), atol=0.02)
+
+
+def test_renaming_to_a_frame_that_others_are_defined_by_is_refused_and_changes_nothing():
+    world = World()
+    world.move("shelf", (1.0, 0, 0))
+    world.see(("block", (0.5, 0, 0)))
+    assert not world.set_up("spot: {kind: custom, parent: shelf}")
+    with pytest.raises(DefinitionError, match="depend on themselves: shelf"):
+        world.scene.rename({"spot": "shelf"})
+    assert set(world.see(("block", (0.5, 0, 0)))) == {"block", "spot"}

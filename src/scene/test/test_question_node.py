@@ -288,6 +288,18 @@ def test_points_are_counted_on_a_cloud_after_the_goal_never_on_one_before(rig):
     assert rig.node.host.shown_shapes.at(rig.now())[0].answer.value == 3.0
 
 
+def test_a_cloud_from_before_the_clock_was_set_back_counts_no_more(rig, monkeypatch):
+    rig.ask(Q.CONTAINS_POINTS, "world", **BALL)  # has the scene listen
+    rig.until(lambda: rig.clouds.get_subscription_count() > 0)
+    before = rig.points.accepted
+    rig.cloud(SOME)
+    rig.until(lambda: rig.points.accepted > before)
+    assert rig.points.newest() is not None
+    now = rig.node.host.now
+    monkeypatch.setattr(rig.node.host, "now", lambda: now() - 100.0)
+    assert rig.points.newest_after(now() - 50.0) is None
+
+
 def test_feedback_comes_ten_times_a_second_at_most_however_many_clouds_there_are(rig):
     rig.hand(0.0)
     begin = rig.now()

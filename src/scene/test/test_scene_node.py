@@ -16,6 +16,7 @@ from behavior_msgs.srv import AttachObject, FreezeObjects, QueryScene
 from scene_rig import Rig
 
 from behavior_ros.testing import until
+from behavior_scene.node.detection_input import DetectionInput
 
 
 @pytest.fixture
@@ -49,6 +50,9 @@ def test_bad_input_is_counted_and_never_stops_the_node(rig):
         rig.see(**detection)
         rig.until(lambda count=count: rig.node.host.scene.defects.total() == count)
     rig.until(lambda: set(bad) <= set(rig.diagnostics))
+    rig.hand(0.1)
+    rig.see(frame="hand", stamp=-5.0)  # messages can hold such times, clocks cannot
+    rig.until(lambda: rig.node.host.scene.defects.total() == len(bad) + 1)
     rig.see()
     rig.until(lambda: rig.object() is not None)
 
@@ -114,3 +118,19 @@ def test_a_destroyed_scene_leaves_no_participant_to_the_collector():
         until(lambda: threads() <= before, 20.0, "the end of all threads")
     finally:
         gc.enable()
+
+
+def test_images_that_wait_for_a_hand_keep_no_others_waiting_when_the_clock_is_set_back(
+    rig, monkeypatch
+):
+    rig.hand(0.0)
+    rig.see(at=(0.5, 0.0, 0.0))
+    rig.until(lambda: rig.object() is not None)
+    rig.call(AttachObject, "/scene/attach", name="blue_block", attach=True, link="hand")
+    host = rig.node.host
+    rig.see(stamp=rig.now() + 0.2)  # where the hand is then nobody knows yet
+    part = next(part for part in rig.node.parts if isinstance(part, DetectionInput))
+    rig.until(lambda: part.waiting)
+    now = host.now
+    monkeypatch.setattr(host, "now", lambda: now() - 100.0)
+    rig.until(lambda: not part.waiting, timeout=5.0)

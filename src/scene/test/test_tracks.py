@@ -332,6 +332,18 @@ def test_a_clock_that_is_set_back_starts_the_history_anew():
     assert track.time == pytest.approx(3.9)
 
 
+def test_a_class_called_like_a_number_of_another_has_its_name_alone():
+    library = library_from_dict({"classes": {"a_0": {"instances": 1}, "a": {}}})
+    tracker = Tracker(library)
+    for stamp in times(0.0, 1.0):
+        single = seen("a_0", at=(0.0, 0.0, 0.0), stamp=stamp)
+        tracker.update([single, seen("a", at=(1.0, 0.0, 0.0), stamp=stamp)], stamp=stamp)
+    assert {t.name: t.object_class.name for t in tracker.tracks.values()} == {
+        "a_0": "a_0",
+        "a_1": "a",
+    }
+
+
 def test_the_number_of_tracks_is_bounded():
     tracker = Tracker(ANY, TrackerParameters(maximum_tracks=3))
     tracker.update([seen(at=(index, 0, 0)) for index in range(5)])
@@ -363,3 +375,28 @@ def test_a_moving_thing_is_found_where_it_is_at_every_rate(rate):
     newest = track.newest.stamp
     np.testing.assert_allclose(at(track), (0.5 * newest, 0.1, 0.0), atol=2e-3)
     np.testing.assert_allclose(track.velocity, (0.5, 0, 0), atol=0.02)
+
+
+def test_single_detections_older_than_their_image_set_no_clock_back():
+    tracker = Tracker(ANY)
+    for stamp in times(1.0, 3.0):
+        tracker.update([seen("thing", stamp=stamp, detector="d")], stamp=stamp, detector="d")
+        late = seen("other", at=(1, 0, 0), stamp=stamp - 0.1, detector="d")
+        tracker.update([late], stamp=stamp + 0.05, detector="d")
+    thing = next(t for t in tracker.tracks.values() if t.object_class.name == "thing")
+    assert thing.newest.stamp == stamp
+
+
+def test_a_thing_that_was_missed_often_is_not_dropped_when_it_is_there_again():
+    tracker = Tracker(ANY)
+    followed(tracker, resting, times(0.0, 0.05, 60.0))  # confirmed at once, missed from then on
+    assert tracker.tracks["thing_0"].confirmed
+    for stamp in times(0.05, 3.0, 60.0):
+        tracker.update([], stamp=stamp)
+    assert not tracker.tracks
+    known = []
+    for stamp in times(3.0, 4.0, 60.0):
+        followed(tracker, resting, [stamp])
+        known.append([track.name for track in tracker.tracks.values() if track.confirmed])
+    first = known.index(["thing_0"])
+    assert known[first:] == [["thing_0"]] * len(known[first:])

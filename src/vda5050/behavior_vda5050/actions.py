@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,7 +36,7 @@ class ActionHandler(Protocol):
         """Begin one.
 
         Raises:
-            ValueError: its parameters are wrong.
+            ValueError: its parameters are wrong. Whatever is raised, the action becomes FAILED.
         """
 
 
@@ -82,12 +82,12 @@ class ActionBook:
         """How many there are."""
         return len(self._entries)
 
-    def drop_waiting(self, kept: set[str]) -> None:
-        """Forget actions of a horizon that was replaced."""
+    def drop_waiting(self) -> None:
+        """Forget the actions whose node or edge was not reached: those of a horizon may be other
+        ones, or in another order, in the update that replaces it.
+        """
         self._entries = {
-            key: entry
-            for key, entry in self._entries.items()
-            if key in kept or entry.due or entry.status.is_final
+            key: entry for key, entry in self._entries.items() if entry.due or entry.status.is_final
         }
 
     def reach(self, actions: Iterable[Action]) -> None:
@@ -109,8 +109,8 @@ class ActionBook:
     def step(self, *, paused: bool = False) -> None:
         """See how actions are doing, and start those that may start."""
         for entry in self._entries.values():
-            if entry.running is not None and not entry.status.is_final:
-                entry.status, entry.text = entry.running.poll()
+            if _is_open(entry):
+                _poll(entry)
         if paused:
             return
         for entry in self._entries.values():
@@ -129,19 +129,19 @@ class ActionBook:
             if entry.status is ActionStatus.WAITING:
                 entry.status, entry.text = ActionStatus.FAILED, "the order was cancelled"
             elif entry.running is not None and not entry.status.is_final:
-                entry.running.cancel()
+                _tell(entry, entry.running.cancel)
 
     def pause(self) -> None:
         """Hold what can be held."""
         for entry in self._entries.values():
             if entry.running is not None and not entry.status.is_final:
-                entry.running.pause()
+                _tell(entry, entry.running.pause)
 
     def resume(self) -> None:
         """Go on."""
         for entry in self._entries.values():
             if entry.running is not None and not entry.status.is_final:
-                entry.running.resume()
+                _tell(entry, entry.running.resume)
 
     @property
     def may_drive(self) -> bool:
@@ -180,9 +180,36 @@ class ActionBook:
     def _start(self, entry: _Entry) -> None:
         try:
             entry.running = self._handlers[entry.action.action_type].start(entry.action)
-            entry.status, entry.text = entry.running.poll()
-        except (KeyError, ValueError) as error:
-            entry.status, entry.text = ActionStatus.FAILED, f"cannot be started: {error}"
+        except Exception as error:  # a package's handler may raise anything
+            entry.status, entry.text = ActionStatus.FAILED, f"cannot be started: {_words(error)}"
+        else:
+            _poll(entry)
+
+
+def _poll(entry: _Entry) -> None:
+    """See how an action that was started is doing."""
+    assert entry.running is not None
+    try:
+        entry.status, entry.text = entry.running.poll()
+    except Exception as error:  # a package's handler may raise anything
+        _lose(entry, error)
+
+
+def _tell(entry: _Entry, request: Callable[[], None]) -> None:
+    """Cancel, hold or continue an action."""
+    try:
+        request()
+    except Exception as error:  # a package's handler may raise anything
+        _lose(entry, error)
+
+
+def _lose(entry: _Entry, error: Exception) -> None:
+    entry.status, entry.text = ActionStatus.FAILED, f"its handler failed: {_words(error)}"
+
+
+def _words(error: Exception) -> str:
+    """What to say of it: that of a handler's own check as it stands, any other with its kind."""
+    return str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
 
 
 def _is_open(entry: _Entry) -> bool:

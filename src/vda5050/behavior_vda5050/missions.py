@@ -55,7 +55,7 @@ class Missions:
         self._session = f"{PREFIX}_{uuid.uuid4().hex[:8]}_"
         self._numbers = itertools.count(1)
         self._sent: dict[str, SentMission] = {}
-        self._strangers: set[str] = set()
+        """Those that run or wait; also those that were given up, until they are known to end."""
         node.create_subscription(
             MissionFeedback, "mission/feedback", self._on_feedback, QOS_EVENT_LOG
         )
@@ -69,7 +69,7 @@ class Missions:
         """Have a mission run, after those that run or wait already."""
         mission.action_id = f"{self._session}{next(self._numbers)}"
         mission.policy = MissionAction.POLICY_QUEUE
-        self._sent = {key: sent for key, sent in self._sent.items() if sent.outcome is None}
+        self._sent = {key: sent for key, sent in self._sent.items() if not sent.over}
         sent = SentMission(self, mission.action_id)
         self._sent[mission.action_id] = sent
         if self.ready:
@@ -92,13 +92,12 @@ class Missions:
         sent = self._sent.get(message.action_id)
         if sent is not None:
             sent.on_feedback(message)
-        elif message.action_id.startswith(PREFIX) and not self._is_known(message):
-            self._strangers.add(message.action_id)
-            self.control(MissionAction.CANCEL, message.action_id)
+        elif message.state not in _ENDED and self._is_strange(message.action_id):
+            stranger = self._sent[message.action_id] = SentMission(self, message.action_id)
+            stranger.give_up("an earlier client sent it")
 
-    def _is_known(self, message: MissionFeedback) -> bool:
-        mine = message.action_id.startswith(self._session)
-        return mine or message.state in _ENDED or message.action_id in self._strangers
+    def _is_strange(self, action_id: str) -> bool:
+        return action_id.startswith(PREFIX) and not action_id.startswith(self._session)
 
 
 class SentMission:
@@ -121,23 +120,42 @@ class SentMission:
         self.outcome: tuple[bool, str] | None = None
         """Success and text, once it has ended."""
         self._missions = missions
-        self._held = self._cancelled = False
+        self._cancelled = self._given_up = False
+        self._held: bool | None = None
+        """Whether it shall be paused; None: that is for others to say, such as an operator."""
         self._heard = self._asked = time.monotonic()
 
     def poll(self) -> tuple[bool, str] | None:
         """How it ended; what was asked for and has not come about is asked for again."""
         now = time.monotonic()
         if self.outcome is None and now - self._heard > SILENCE:
-            self.outcome = (False, f"the executor has been silent for {SILENCE:g} s")
-            self._missions.control(MissionAction.CANCEL, self.action_id)
+            self.give_up(f"the executor has been silent for {SILENCE:g} s")
         if self.outcome is None and now - self._asked > ASK_AGAIN:
             self._ask()
         return self.outcome
+
+    @property
+    def stands(self) -> bool:
+        """Whether it does nothing: it is paused, or has ended."""
+        return self.outcome is not None or self.state == MissionFeedback.PAUSED
+
+    @property
+    def over(self) -> bool:
+        """Whether it is known to have ended."""
+        return self.outcome is not None and not self._given_up
 
     def cancel(self) -> None:
         """End it; `poll` tells when it has."""
         self._cancelled = True
         self._ask()
+
+    def give_up(self, why: str) -> None:
+        """Wait for its end no more. It is cancelled whenever the executor tells that it goes on,
+        which may be long after: one that was restarted resumes what it ran before.
+        """
+        self._end(False, why)
+        self._given_up = True
+        self.cancel()
 
     def hold(self, held: bool) -> None:
         """Pause it, or let it go on."""
@@ -147,9 +165,14 @@ class SentMission:
     def on_feedback(self, message: MissionFeedback) -> None:
         """The executor told of it."""
         self._heard = time.monotonic()
-        self.state = message.state
+        changed, self.state = message.state != self.state, message.state
+        late = self._heard - self._asked > ASK_AGAIN
         if message.state in _ENDED:
             self._end(message.state == MissionFeedback.FINISHED, message.text)
+        elif late if self._given_up else changed:
+            self._ask()
+        elif self._held is False and late and message.state == MissionFeedback.RUNNING:
+            self._held = None  # it goes on, also after a pause that was on its way
 
     def on_end(self, outcome: GoalOutcome) -> None:
         """Its goal has ended; what becomes of it beside a goal that is lost tells the topic."""
@@ -159,6 +182,7 @@ class SentMission:
             self._end(outcome.result.code == MissionFeedback.SUCCESS, outcome.result.message)
 
     def _end(self, succeeded: bool, text: str) -> None:
+        self._given_up = False
         if self.outcome is None:
             self.outcome = (succeeded, str(text))
 
@@ -169,7 +193,7 @@ class SentMission:
             self._missions.control(MissionAction.CANCEL, self.action_id)
         elif self._held and self.state == MissionFeedback.RUNNING:
             self._missions.control(MissionAction.PAUSE, self.action_id)
-        elif not self._held and self.state == MissionFeedback.PAUSED:
+        elif self._held is False and self.state == MissionFeedback.PAUSED:
             self._missions.control(MissionAction.RESUME, self.action_id)
 
 
@@ -210,6 +234,11 @@ class MissionDriver:
     def poll(self) -> tuple[bool, str] | None:
         """How the drive ended."""
         return self._sent.poll() if self._sent is not None else (False, "nothing was driven")
+
+    @property
+    def stands(self) -> bool:
+        """Whether nothing is driven at the moment."""
+        return self._sent is None or self._sent.stands
 
     def cancel(self) -> None:
         """Stop."""

@@ -146,6 +146,14 @@ class MqttLink:
         self, client: PahoClient, data: object, number: int, reasons: Any, properties: object
     ) -> None:
         """Only now orders get here, so only now the vehicle says that it is online."""
+        if any(reason.is_failure for reason in reasons):
+            where = f"{self._broker.host}:{self._broker.port}"
+            self._report_failure(
+                f"MQTT broker {where} lets {self._broker.username or 'this vehicle'} not subscribe "
+                f"to {self._broker.topic('order')} and instantActions: no order gets here; let its "
+                "access list allow it, and start the client again"
+            )
+            return
         topic = self._broker.topic("connection")
         client.publish(topic, self._connection(ConnectionState.ONLINE), qos=1, retain=True)
         self.connected, self._why = True, ""

@@ -11,6 +11,7 @@ is given the node and returns an :class:`~behavior_vda5050.actions.ActionHandler
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Mapping
@@ -316,6 +317,8 @@ class Vda5050Client(Node):  # type: ignore[misc]
         pose = result.pose.pose
         q = pose.orientation
         yaw = wrapped(yaw_of(q.x, q.y, q.z, q.w))
+        if not all(map(math.isfinite, (pose.position.x, pose.position.y, yaw))):
+            return None
         return Place(pose.position.x, pose.position.y, yaw, result.map_id)
 
     def _score(self) -> float | None:
@@ -327,15 +330,20 @@ class Vda5050Client(Node):  # type: ignore[misc]
         if message is None:
             return Velocity()
         twist = message.twist.twist
-        return Velocity(vx=twist.linear.x, vy=twist.linear.y, omega=twist.angular.z)
+        values = twist.linear.x, twist.linear.y, twist.angular.z
+        if not all(map(math.isfinite, values)):
+            return Velocity()
+        return Velocity(vx=values[0], vy=values[1], omega=values[2])
 
     def _battery_state(self) -> BatteryState:
+        """What a battery does not measure is NaN in its message, which JSON does not have."""
         message = self._battery.latest()
         if message is None:
             return BatteryState(battery_charge=100.0, charging=False)
+        part, voltage = message.percentage, message.voltage
         return BatteryState(
-            battery_charge=100.0 * min(1.0, max(0.0, message.percentage)),
-            battery_voltage=message.voltage,
+            battery_charge=100.0 * min(1.0, max(0.0, part)) if math.isfinite(part) else 100.0,
+            battery_voltage=voltage if math.isfinite(voltage) else None,
             charging=message.power_supply_status == BatteryMessage.POWER_SUPPLY_STATUS_CHARGING,
         )
 

@@ -21,10 +21,14 @@ from behavior_vda5050.messages import (
     Edge,
     ErrorReference,
     Node,
+    NodePosition,
     Order,
     ProtocolError,
     references,
 )
+
+CLOSEST = 0.05
+"""[m] A smaller deviation counts as this one."""
 
 
 class Acceptance(Enum):
@@ -96,6 +100,7 @@ def acceptance(
     place: Place | None,
     tolerance: float,
     done: frozenset[str] = frozenset(),
+    given_up: tuple[str, int] | None = None,
 ) -> Acceptance:
     """What a well-formed order is to the vehicle.
 
@@ -106,11 +111,14 @@ def acceptance(
         place: where the vehicle is; None: it does not know.
         tolerance: [m] distance to the first node where that has no deviation of its own.
         done: identifiers of actions of `current` that were reached.
+        given_up: identifier and update of the last order where it was cancelled or could not go on.
 
     Raises:
         ProtocolError: why it is refused; what is under way goes on.
     """
     about = references(order_id=order.order_id, order_update_id=order.order_update_id)
+    if (order.order_id, order.order_update_id) == given_up:
+        return Acceptance.REPEATED  # a late copy must not set a vehicle in motion again
     if current is None or order.order_id != current.order_id:
         if current is not None and not finished:
             text = f"order '{current.order_id}' is under way: cancel it, or wait for its end"
@@ -219,12 +227,22 @@ def _check_start(
     if target.map_id and place.map_id and target.map_id != place.map_id:
         text = f"the order is on map '{target.map_id}', the vehicle on '{place.map_id}'"
         raise ProtocolError("noRouteError", text, about)
-    reach = target.allowed_deviation_x_y
-    reach = tolerance if reach is None else max(reach, 0.05)
+    reach = reach_of(target, tolerance)
     distance = math.hypot(target.x - place.x, target.y - place.y)
     if distance > reach:
         text = f"the first node is {distance:.2f} m away, more than {reach:.2f} m"
         raise ProtocolError("noRouteError", text, about)
+
+
+def reach_of(target: NodePosition, tolerance: float) -> float:
+    """Distance [m] within which a node is reached; no vehicle comes nearer than some centimetres.
+
+    Args:
+        target: of the node.
+        tolerance: [m] where it has no deviation of its own.
+    """
+    reach = target.allowed_deviation_x_y
+    return tolerance if reach is None else max(reach, CLOSEST)
 
 
 def in_order(order: Order) -> list[Node | Edge]:

@@ -46,6 +46,7 @@ from behavior_vda5050.order_rules import (
     Place,
     acceptance,
     in_order,
+    reach_of,
     stitched,
 )
 from behavior_vda5050.reading import Message
@@ -73,11 +74,15 @@ class Driver(Protocol):
     def poll(self) -> tuple[bool, str] | None:
         """How the drive ended, success and text; None while it lasts, also while it is held."""
 
+    @property
+    def stands(self) -> bool:
+        """Whether the drive is held, or has ended."""
+
     def cancel(self) -> None:
         """Stop; `poll` tells when it has."""
 
     def pause(self) -> None:
-        """Hold."""
+        """Hold; `stands` tells when it does."""
 
     def resume(self) -> None:
         """Go on."""
@@ -146,6 +151,8 @@ class Vehicle:
         self._actions = ActionBook(self._handlers)
         self._instant = ActionBook({})
         self._cancelling: list[Action] = []
+        self._holding: list[Action] = []
+        """Instant actions that wait until the vehicle is held."""
         self._giving_up = False
         self._errors: list[Error] = []
         self.paused = False
@@ -202,6 +209,7 @@ class Vehicle:
         """Go on with what is to be done."""
         held = self.paused or self.teleoperated
         self._actions.step(paused=held or self._giving_up)
+        self._notice_that_it_is_held()
         if self._order is None:
             return
         if self._giving_up:
@@ -284,6 +292,7 @@ class Vehicle:
             place=condition.place,
             tolerance=self._tolerance,
             done=self._actions.due,
+            given_up=self._last_order[:2] if self._order is None else None,
         )
         about = references(order_id=order.order_id, order_update_id=order.order_update_id)
         if kind is Acceptance.REPEATED:
@@ -318,7 +327,7 @@ class Vehicle:
             text = f"{number} actions in one order, more than {MOST_ACTIONS}: begin a new order"
             about = references(order_id=update.order_id, order_update_id=update.order_update_id)
             raise ProtocolError("orderUpdateError", text, about)
-        self._actions.drop_waiting(wanted)
+        self._actions.drop_waiting()
         if self._leg is not None:
             self._leg.end -= self._reached
         self._reached = 0
@@ -387,8 +396,8 @@ class Vehicle:
         target = node.node_position
         if target is None:
             return True
-        reach = target.allowed_deviation_x_y or self._tolerance
-        return math.hypot(target.x - place.x, target.y - place.y) <= reach
+        distance = math.hypot(target.x - place.x, target.y - place.y)
+        return distance <= reach_of(target, self._tolerance)
 
     def _wants_base(self) -> bool:
         """Whether the base is used up and a horizon is there."""
@@ -445,7 +454,11 @@ class Vehicle:
             return
         if kind in ("startPause", "startTeleop"):
             self._hold(kind)
-        elif kind in ("stopPause", "stopTeleop"):
+            self._instant.record(action, ActionStatus.RUNNING)
+            self._holding.append(action)
+            self._notice_that_it_is_held()
+            return
+        if kind in ("stopPause", "stopTeleop"):
             self._release(kind)
         elif kind == "stateRequest":
             self.state_wanted = True
@@ -476,6 +489,12 @@ class Vehicle:
             if self._leg is not None:
                 self._driver.pause()
 
+    def _notice_that_it_is_held(self) -> None:
+        if self._holding and (self._leg is None or self._driver.stands):
+            for action in self._holding:
+                self._instant.record(action, ActionStatus.FINISHED)
+            self._holding.clear()
+
     def _release(self, kind: str) -> None:
         before = self.paused or self.teleoperated
         if kind == "stopPause":
@@ -483,6 +502,9 @@ class Vehicle:
         else:
             self.teleoperated = False
         if before and not (self.paused or self.teleoperated):
+            for action in self._holding:
+                self._instant.record(action, ActionStatus.FAILED, "it went on before it was held")
+            self._holding.clear()
             self._actions.resume()
             if self._leg is not None:
                 self._driver.resume()

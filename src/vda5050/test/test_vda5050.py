@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_vda5050.actions import ActionBook
+from behavior_vda5050.actions import ActionBook, ActionHandler
 from behavior_vda5050.messages import (
     Action,
     ActionStatus,
@@ -85,6 +85,7 @@ class Work:
 
     def __init__(self) -> None:
         self.started: list[str] = []
+        self.parameters: dict[str, dict[str, Any]] = {}
         self.status: dict[str, ActionStatus] = {}
         self.calls: list[tuple[str, str]] = []
 
@@ -92,6 +93,7 @@ class Work:
         if "bad" in action.parameters:
             raise ValueError("bad is not wanted")
         self.started.append(action.action_id)
+        self.parameters[action.action_id] = action.parameters
         self.status[action.action_id] = ActionStatus.RUNNING
         return WorkOn(self, action.action_id)
 
@@ -117,16 +119,17 @@ class WorkOn:
 class Yard:
     """A vehicle that jumps to where it is told to drive."""
 
-    def __init__(self) -> None:
+    def __init__(self, **handlers: ActionHandler) -> None:
         self.work = Work()
         self.place: Place | None = Place(0.0, 0.0, 0.0, "hall")
         self.mode = OperatingMode.AUTOMATIC
         self.legs: list[list[float]] = []
         self.calls: list[str] = []
         self.outcome: tuple[bool, str] | None = None
+        self.held = False
         self.vehicle = Vehicle(
             driver=self,
-            handlers={"work": self.work},
+            handlers={"work": self.work, **handlers},
             condition=lambda: Condition(place=self.place, mode=self.mode),
         )
 
@@ -136,6 +139,10 @@ class Yard:
 
     def poll(self) -> tuple[bool, str] | None:
         return self.outcome
+
+    @property
+    def stands(self) -> bool:
+        return self.held or self.outcome is not None
 
     def cancel(self) -> None:
         self.calls.append("cancel")
@@ -384,6 +391,45 @@ def test_updates_that_do_not_fit_are_refused_and_the_order_goes_on(
     assert yard.work.started == ["a"]
 
 
+def test_actions_of_a_horizon_are_those_of_the_update_that_replaces_it(yard: Yard) -> None:
+    yard.order(order(0, 1, 2, base=2, actions={2: [action("a", height=1), action("b")]}))
+    yard.step()
+    yard.arrive()
+    replaced = {1: [action("c", "SOFT"), action("b"), action("a", height=2)]}
+    assert yard.order(order(1, 2, first=2, update=1, actions=replaced)) is Acceptance.UPDATE
+    yard.step()
+    yard.arrive()
+    for each in "cba":
+        assert yard.work.started[-1] == each
+        yard.finish(each)
+    assert yard.work.started == ["c", "b", "a"]
+    assert yard.work.parameters["a"] == {"height": 2}
+
+
+def test_a_late_copy_of_an_order_that_was_cancelled_moves_nothing(yard: Yard) -> None:
+    yard.order(order(0, 1, update=3))
+    yard.step()
+    yard.at_once(action("c", kind="cancelOrder"))
+    yard.outcome = (False, "cancelled")
+    yard.step()
+    assert yard.order(order(0, 1, update=3)) is Acceptance.REPEATED
+    yard.step()
+    assert yard.legs == [[1.0]]
+    assert yard.vehicle.idle
+    assert yard.order(order(0, 1, update=4)) is Acceptance.NEW
+
+
+def test_a_node_without_any_deviation_is_passed_where_it_is(yard: Yard) -> None:
+    message = order(0, 5, 10)
+    message["nodes"][1]["nodePosition"]["allowedDeviationXY"] = 0.0
+    yard.order(message)
+    yard.step()
+    for x, passed in ((4.6, "n0"), (4.97, "n5")):
+        yard.place = Place(x, 0.0, 0.0, "hall")
+        yard.step()
+        assert yard.state().last_node_id == passed
+
+
 # -- actions
 
 
@@ -476,6 +522,49 @@ def test_action_that_cannot_start_or_fails_gives_the_order_up(yard: Yard) -> Non
     assert yard.legs == []
 
 
+class Faulty:
+    """A handler of a package, with a fault in one of its functions."""
+
+    description = "fails"
+
+    def start(self, action: Action) -> "Faulty":
+        self.where = action.parameters["where"]
+        self.fail("start")
+        return self
+
+    def fail(self, here: str) -> None:
+        if here == self.where:
+            raise TypeError(f"no number in {here}")
+
+    def poll(self) -> tuple[ActionStatus, str]:
+        self.fail("poll")
+        return ActionStatus.RUNNING, ""
+
+    def cancel(self) -> None:
+        self.fail("cancel")
+
+    def pause(self) -> None:
+        self.fail("pause")
+
+    def resume(self) -> None:
+        self.fail("resume")
+
+
+@pytest.mark.parametrize("where", ["start", "poll", "pause", "resume", "cancel"])
+def test_a_handler_with_a_fault_costs_the_order_and_not_the_vehicle(where: str) -> None:
+    yard = Yard(odd=Faulty())
+    yard.order(order(0, 1, actions={0: [action("a", kind="odd", where=where)]}))
+    yard.step()
+    for kind in ("startPause", "stopPause", "cancelOrder"):
+        yard.at_once(action(kind, kind=kind))
+        yard.step()
+    failed = yard.state().action_states[0]
+    assert failed.action_status is ActionStatus.FAILED
+    assert f"TypeError: no number in {where}" in str(failed.result_description)
+    assert yard.vehicle.idle
+    assert yard.legs == []
+
+
 def test_failed_action_that_blocks_nothing_stops_nothing(yard: Yard) -> None:
     yard.order(order(0, 1, actions={0: [action("a", "NONE", bad=1)]}))
     yard.step()
@@ -550,6 +639,25 @@ def test_pause_holds_driving_and_actions(yard: Yard) -> None:
     assert yard.calls == ["pause", "resume"]
     assert yard.statuses()["n"] is ActionStatus.RUNNING
     assert yard.legs == [[1.0]]
+
+
+def test_a_pause_has_begun_when_the_vehicle_is_held(yard: Yard) -> None:
+    yard.order(order(0, 1))
+    yard.step()
+    yard.at_once(action("p", kind="startPause"))
+    yard.step()
+    assert yard.state().paused
+    assert yard.statuses()["p"] is ActionStatus.RUNNING
+    yard.held = True
+    yard.step()
+    assert yard.statuses()["p"] is ActionStatus.FINISHED
+    yard.held = False
+    yard.at_once(action("r", kind="stopPause"))
+    yard.at_once(action("q", kind="startTeleop"))
+    yard.at_once(action("s", kind="stopTeleop"))
+    yard.step()
+    assert yard.statuses()["q"] is ActionStatus.FAILED
+    assert yard.statuses()["s"] is ActionStatus.FINISHED
 
 
 def test_paused_vehicle_begins_no_leg(yard: Yard) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.reasoncodes import ReasonCode
 from test_vda5050 import HEADER
 from test_vda5050_mqtt import MOSQUITTO, WAIT, Broker
 
@@ -302,4 +304,36 @@ def test_a_link_that_was_lost_just_now_is_closed_all_the_same() -> None:
             report=lambda text: None,
         )
         link.connected = True  # nobody has been told otherwise yet
+        link.close()
+
+
+class Refusing:
+    """A connection to a broker whose access list keeps a vehicle from its topics."""
+
+    def __init__(self) -> None:
+        self.published: list[str] = []
+
+    def publish(self, topic: str, *_: object, **__: object) -> None:
+        self.published.append(topic)
+
+
+def test_a_vehicle_that_may_not_subscribe_does_not_say_that_it_is_online() -> None:
+    told: list[str] = []
+    with socket.socket() as nobody:  # bound, but it does not listen
+        nobody.bind(("127.0.0.1", 0))
+        link = MqttLink(
+            _broker({**VALUES, "port": nobody.getsockname()[1], "username": "robot"}),
+            read=Reader("acme", "7", frozenset()).read,
+            report=told.append,
+        )
+        broker = Refusing()
+        granted, refused = (ReasonCode(PacketTypes.SUBACK, identifier=i) for i in (1, 0x80))
+        link._on_subscribe(broker, None, 1, [granted, refused], None)
+        assert broker.published == []
+        assert not link.connected
+        assert any("lets robot not subscribe" in text and "acme/7/order" in text for text in told)
+        link._on_subscribe(broker, None, 2, [granted, granted], None)
+        assert link.connected
+        assert broker.published == ["uagv/v2/acme/7/connection"]
+        link.connected = False
         link.close()

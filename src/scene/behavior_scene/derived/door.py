@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+from pydantic import model_validator
 
 from behavior_scene.derived.base import (
     LEAST_LENGTH,
@@ -24,6 +25,8 @@ from behavior_scene.detections import Array
 from behavior_scene.tracking.tracks import Track
 from behavior_scene.yaml_models import Count, Length
 
+MOST_STEPS = 1000
+"""That a latch post is searched in to each side: at each all points near the door are counted."""
 LEVEL = 0.2
 """An axis whose vertical part is below this lies level."""
 
@@ -120,6 +123,15 @@ class DoorFrame(DerivedObject):
     """[rad]"""
     shut_angle: Length = math.radians(7.0)
     """[rad]"""
+
+    @model_validator(mode="after")
+    def _not_too_fine(self) -> Self:
+        if self.swing_limit > MOST_STEPS * self.swing_step:
+            raise ValueError(
+                f"swing_limit {self.swing_limit:g} takes more than {MOST_STEPS} steps of "
+                f"swing_step {self.swing_step:g}"
+            )
+        return self
 
     def sources(self) -> tuple[str, ...]:
         """The panel and the viewer."""

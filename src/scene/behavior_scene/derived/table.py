@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+from pydantic import model_validator
 
 from behavior_scene.derived.base import (
     Derived,
@@ -19,6 +20,9 @@ from behavior_scene.derived.base import (
 from behavior_scene.derived.capsule import first_hit
 from behavior_scene.detections import Array
 from behavior_scene.yaml_models import Count, Length, Number
+
+MOST_STEPS = 10_000
+"""Of the search."""
 
 
 class ApproachTable(DerivedObject):
@@ -44,6 +48,16 @@ class ApproachTable(DerivedObject):
     bottom: Number = 0.5
     """Ends of the capsules' axes above `frame` [m]."""
     top: Number = 1.1
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        way = self.search_end - self.search_start
+        if not 0.0 < way <= MOST_STEPS * self.step:
+            raise ValueError(
+                f"from search_start {self.search_start:g} to search_end {self.search_end:g} there "
+                f"must be some way, of at most {MOST_STEPS} steps of {self.step:g} m"
+            )
+        return self
 
     def sources(self) -> tuple[str, ...]:
         """The robot's frame."""

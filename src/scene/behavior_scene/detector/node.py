@@ -159,7 +159,7 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
         )
         self._subscriptions_of_images: list[Any] = []
         self._pairing = self._new_pairing()
-        self._waiting: deque[_Waiting] = deque(maxlen=_CAPACITY)
+        self._waiting: deque[_Waiting] = deque()
         self._retry: Any = None
         self._defects: Counter[str] = Counter()
         self._examples: dict[str, str] = {}
@@ -279,7 +279,9 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
         while self._waiting:
             oldest = self._waiting[0]
             pose = self._camera_pose(oldest.header)
-            late = self._now() - oldest.since > self._values["transform_timeout"]
+            # Less than nothing: the clock was set back. More than there is room for wait no more.
+            patient = 0.0 <= self._now() - oldest.since <= self._values["transform_timeout"]
+            late = not patient or len(self._waiting) > _CAPACITY
             if (pose is None or self._builder.camera is None) and not late:
                 break
             self._waiting.popleft()

@@ -110,8 +110,10 @@ class CloudInput:
         self.listen()
         if self._newest is None:
             return None
-        age = self._host.now() - self._newest.cloud.stamp
-        return self._newest if age <= self._host.scene.parameters.maximum_age else None
+        limits, age = self._host.scene.parameters, self._host.now() - self._newest.cloud.stamp
+        # One from the future was taken before the clock was set back.
+        usable = -limits.future_tolerance <= age <= limits.maximum_age
+        return self._newest if usable else None
 
     def newest_after(self, time: float) -> PlacedCloud | None:
         """The newest cloud if it was taken after a time [s]."""

@@ -45,6 +45,11 @@ class DetectionInput:
             take = partial(self._on_detections, host.node.resolve_topic_name(topic))
             host.node.create_subscription(Detection3DArray, topic, take, QOS_SENSOR, raw=True)
 
+    @property
+    def waiting(self) -> int:
+        """Number of images that wait for where links are."""
+        return len(self._waiting)
+
     def _on_detections(self, topic: str, data: bytes) -> None:
         scene = self._host.scene
         if len(data) > MOST_BYTES:
@@ -65,7 +70,8 @@ class DetectionInput:
         while waiting:
             deadline, topic, image = waiting[0]
             known = scene.knows_links_at(image.stamp / 1e9)
-            if not known and self._host.now() < deadline:
+            # Much more time left than patience: the clock was set back since.
+            if not known and 0.0 < deadline - self._host.now() < 2.0 * PATIENCE:
                 break
             if not known:
                 self._host.node.get_logger().warning(

@@ -7,7 +7,8 @@ The definition is a mapping from nodes to parameters, under `detectors` or alone
       camera_detector: {enabled: true, classes: {cup: {confidence: 0.3}}}
     exclusive: true     # disable all other nodes of the scene's parameter `detectors`
 
-Values that are mappings are sent as YAML text.
+Names are as in ROS: one with a slash before it says all, another counts from the namespace of the
+scene's node. Values that are mappings are sent as YAML text.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ class DetectorDefinitionError(ValueError):
     """The definition cannot be used; the message says why."""
 
 
-def wanted_parameters(text: str, known: Sequence[str]) -> dict[str, dict[str, Any]]:
+def wanted_parameters(
+    text: str, known: Sequence[str], namespace: str = "/"
+) -> dict[str, dict[str, Any]]:
     """Parameters by node; raises `DetectorDefinitionError`.
 
     Args:
         text: YAML, see the module's text.
         known: nodes that `exclusive` disables where they are not named.
+        namespace: that names without a slash before them count from.
     """
     try:
         data = read_yaml(text, "definition")
@@ -48,9 +52,16 @@ def wanted_parameters(text: str, known: Sequence[str]) -> dict[str, dict[str, An
         )
     rest = {key: value for key, value in data.items() if key != "exclusive"}
     nodes = rest.pop("detectors") if set(rest) == {"detectors"} else rest
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    """Names as they are written, and parameters, by full name: one node may be written twice."""
+
+    def want(name: str, parameters: dict[str, Any]) -> None:
+        whole = name if name.startswith("/") else f"{namespace.rstrip('/')}/{name}"
+        found[whole.rstrip("/")] = (name.rstrip("/"), parameters)
+
     if data.get("exclusive", False):
-        found = {name: {"enabled": False} for name in known}
+        for name in known:
+            want(name, {"enabled": False})
     if not isinstance(nodes or {}, Mapping) or len(nodes or {}) > MOST_NAMES:
         raise DetectorDefinitionError(
             f"definition: detectors: write a mapping from at most {MOST_NAMES} nodes to parameters"
@@ -66,10 +77,10 @@ def wanted_parameters(text: str, known: Sequence[str]) -> dict[str, dict[str, An
                 f"definition: {shown(name)} cannot be the name of a node: write letters, digits, "
                 "underscores, and slashes between them"
             )
-        found[name.strip("/")] = {str(key): value for key, value in parameters.items()}
+        want(name, {str(key): value for key, value in parameters.items()})
     if not found:
         raise DetectorDefinitionError("definition: no detector is named")
-    return found
+    return dict(found.values())
 
 
 class DetectorConfiguration:

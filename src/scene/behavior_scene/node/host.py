@@ -190,6 +190,8 @@ class SceneHost:
         """world_T_link at a time [s] (None: newest), or None; the fixed frame costs no lookup."""
         if link == self.frame:
             return self._identity
+        if stamp is not None and stamp < 0.0:
+            return None  # messages can hold such times, clocks and transforms cannot
         time = Time.from_msg(to_time(stamp)) if stamp else None
         try:
             matrix: Array = self._transforms.lookup_matrix(self.frame, link, time)

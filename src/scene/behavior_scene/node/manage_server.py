@@ -275,6 +275,7 @@ class ManageServer:
     def _attach(self, goal: Any) -> Operation:
         if not goal.names:
             raise RefusalError(Result.INVALID_REQUEST, "names is empty: name what is attached")
+        self._check_known(goal.names)
         for name in goal.names:
             self._host.scene.attach(name, goal.link, self._host.now())
         return _Done(list(goal.names))
@@ -282,6 +283,7 @@ class ManageServer:
     def _detach(self, goal: Any) -> Operation:
         held = [n for n, obj in self._host.snapshot().objects.items() if obj.attached_link]
         names = list(goal.names) or held
+        self._check_known(names)
         for name in names:
             self._host.scene.detach(name)
         return _Done(names)
@@ -308,8 +310,9 @@ class ManageServer:
         return _Done()
 
     def _configure_detector(self, goal: Any) -> Operation:
-        wanted = wanted_parameters(goal.definition, self._detectors)
-        return DetectorConfiguration(self._host.node, wanted, self.goals.look)
+        node = self._host.node
+        wanted = wanted_parameters(goal.definition, self._detectors, node.get_namespace())
+        return DetectorConfiguration(node, wanted, self.goals.look)
 
     def _save(self, goal: Any) -> Operation:
         name, stamp, frame = _memory_name(goal), self._host.now(), self._host.frame
@@ -371,6 +374,13 @@ class ManageServer:
             self.goals.look()
 
         self._host.run_on_memory(work, then)
+
+    def _check_known(self, names: Sequence[str]) -> None:
+        """Raise `UnknownObjectError` before anything is done where one of several is not there."""
+        objects = self._host.snapshot().objects
+        for name in names:
+            if name not in objects:
+                raise UnknownObjectError(name)
 
     def _require(self, known: Sequence[str], names: Sequence[str]) -> None:
         missing = [name for name in names if name not in known]

@@ -59,6 +59,17 @@ class ObjectRecord:
     history: deque[tuple[float, Array]] = field(default_factory=deque)
 
     @property
+    def is_kept(self) -> bool:
+        """Whether it is where it is whatever is seen: frozen, or carried by a link."""
+        return self.frozen_pose is not None or self.attachment is not None
+
+    @property
+    def followed(self) -> str:
+        """Name of the track that an automatic object follows, or followed last."""
+        # Those of files of before have no sources, and were called like their tracks.
+        return self.sources[0] if self.sources else self.name
+
+    @property
     def kind(self) -> str:
         """Name of its kind."""
         return "detected" if self.definition is None else kind_of(self.definition)

@@ -33,6 +33,8 @@ class SavedObject:
     color: Color
     confidence: float
     last_seen: float
+    followed: str = ""
+    """Track that an automatic object follows; empty: the one of its name."""
 
     @classmethod
     def of(cls, record: ObjectRecord, world_T_object: Array, state: ObjectState) -> SavedObject:
@@ -47,6 +49,7 @@ class SavedObject:
             color=record.color,
             confidence=record.mean_confidence(),
             last_seen=record.last_seen,
+            followed=record.followed if record.definition is None else "",
         )
 
     def record(self, text: str) -> ObjectRecord:
@@ -63,6 +66,7 @@ class SavedObject:
             last_seen=self.last_seen,
             frozen_pose=pose if self.frozen else None,
             restored=text,
+            sources=(self.followed,) if self.followed else (),
         )
 
     def text(self) -> str:
@@ -80,6 +84,7 @@ class SavedObject:
                 "color": list(self.color),
                 "confidence": self.confidence,
                 "last_seen": self.last_seen,
+                "followed": self.followed,
             }
         )
 
@@ -103,6 +108,7 @@ def saved_object(text: str) -> SavedObject:
             color=(red, green, blue, alpha),
             confidence=float(data["confidence"]),
             last_seen=float(data["last_seen"]),
+            followed=str(data.get("followed", "")),  # those of before were called like their tracks
         )
     except (ValueError, KeyError, TypeError, DefinitionError) as error:
         raise SavedObjectError(f"a saved object is damaged ({error}): {text[:120]}") from error

@@ -199,6 +199,7 @@ class Scene:
         seen = self.tracker.update(usable, held, stamp=stamp, detector=detector)
         # First those that are there already: a restored object may look for one of the tracks.
         self._choice.follow(now)
+        self._drop_doubles()
         for track in seen:
             if track.confirmed:
                 self._make_automatic(track)
@@ -208,6 +209,17 @@ class Scene:
         self._revision += 1
         self._remember(now)
         return True
+
+    def _drop_doubles(self) -> None:
+        """Remove automatic objects whose tracks set-up ones follow by now."""
+        taken = {r.track.name for r in self._records.values() if r.definition and r.track}
+        doubles = [
+            name
+            for name, record in self._records.items()
+            if record.definition is None and record.track and record.track.name in taken
+        ]
+        for name in doubles:
+            self._remove(name)
 
     def _make_automatic(self, track: Track) -> None:
         """Make an object of a track, unless somebody wants otherwise."""
@@ -290,11 +302,18 @@ class Scene:
         if self._link_pose(link, None) is None:
             raise UnknownLinkError(link)
         seen, resting = record.last_seen, record.world_T_object
+        carried = record.attachment
         if record.frozen_pose is not None:
             seen, resting = record.frozen_at, record.frozen_pose
         elif record.track is not None:
             seen, resting = record.track.newest.stamp, record.track.newest.world_T_object
         since = seen if now is None else now
+        if record.frozen_pose is None and carried is not None and carried.link_T_object is not None:
+            if carried.link == link:
+                return  # it sits in it as it did
+            # Handed over: where its link has brought it, not where it was seen before.
+            seen, resting = since, record.pose(self._link_pose)
+            record.world_T_object = resting
         record.attachment = Attachment(
             link=link,
             since=since,
@@ -336,8 +355,8 @@ class Scene:
         for name in names:
             record = self._records.get(name)
             if record is not None:
-                if record.track is not None and record.definition is None:
-                    self._dismissed.add(record.track.name)
+                if record.definition is None:
+                    self._dismissed.add(record.followed)  # it may come back, and be called so again
                 self._remove(name)
         self._revision += 1
 
@@ -349,8 +368,8 @@ class Scene:
 
         Raises:
             UnknownObjectError: one of the present names is unknown.
-            DefinitionError: two would bear one name, or others are defined by one of the present
-                names. Nothing was changed in either case.
+            DefinitionError: two would bear one name, others are defined by one of the present
+                names, or some would depend on themselves. Nothing was changed in any case.
         """
         records = {name: self._record(name) for name in names}
         order = [names.get(name, name) for name in self._records]
@@ -363,6 +382,8 @@ class Scene:
             for source in definition.sources():
                 if source in names:
                     raise DefinitionError(f"{name}: is defined by {source}: delete it first")
+        # What is defined by a frame would be defined by what takes the frame's name.
+        computing_order({names.get(name, name): made for name, made in self.definitions.items()})
         kept = dict(zip(order, self._records.values(), strict=True))
         self._departed |= self._records.keys() - kept.keys()
         self._departed -= kept.keys()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
@@ -50,7 +50,12 @@ class TrackChoice:
                     record.follow(found)
 
     def choose(
-        self, definition: DetectedObject, name: str, now: float, minimum_history: int
+        self,
+        definition: DetectedObject,
+        name: str,
+        now: float,
+        minimum_history: int,
+        kept: Collection[str] = (),
     ) -> Track | str:
         """Track for an object.
 
@@ -59,6 +64,7 @@ class TrackChoice:
             name: of the object; a track that it follows already is free for it.
             now: [s].
             minimum_history: detections that the track must have, if the definition does not say.
+            kept: names of tracks that it must not take from others.
 
         Returns:
             The track, or why there is none.
@@ -69,6 +75,7 @@ class TrackChoice:
             if record.track is not None and record.definition is not None and record.name != name
         }
         history = max(definition.minimum_history or minimum_history, 1)
+        taken.update(kept)
         known = [t for t in self._lookup.tracks([definition.class_id]) if t.name not in taken]
         fresh = {
             track.name: track
@@ -91,13 +98,14 @@ class TrackChoice:
 
     def _search(self, record: ObjectRecord, now: float) -> Track | None:
         """Another track for an object whose own is gone, or that was restored."""
-        if record.frozen_pose is not None or record.attachment is not None:
+        if record.is_kept:
             return None
         if isinstance(record.definition, DetectedObject):
-            found = self.choose(record.definition, record.name, now, 1)
+            # What is held, or frozen, is not to vanish because another object has lost its track.
+            kept = [r.track.name for r in self._records.values() if r.track and r.is_kept]
+            found = self.choose(record.definition, record.name, now, 1, kept)
             return found if isinstance(found, Track) else None
-        name = record.sources[0] if record.sources else record.name  # it may have been renamed
-        track = self._tracker.tracks.get(name)
+        track = self._tracker.tracks.get(record.followed)
         return None if track is None or track.name in self.followed() else track
 
     def _looks(self, track: Track, measured: bool) -> tuple[Hsv | None, int]:

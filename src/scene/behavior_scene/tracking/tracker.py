@@ -107,7 +107,10 @@ class Tracker:
         for track in self.tracks.values():
             track.expect(detector)
         usable = self._looked_at(detections)
-        self._follow_clock(detector, usable[0][0].stamp if usable else stamp)
+        # By the image: single detections may be older, where they have stamps of their own.
+        self._follow_clock(
+            detector, stamp if stamp is not None or not usable else usable[-1][0].stamp
+        )
         stamps = [detection.stamp for detection, _, _ in usable]
         seen: list[Track] = []
         start = 0
@@ -443,19 +446,25 @@ class Tracker:
         return rows
 
     def _new_name(self, object_class: ObjectClass) -> str:
-        free = self._free[object_class.name]
-        if free:
-            number = heapq.heappop(free)
-        else:
-            number = self._created[object_class.name]
-            self._created[object_class.name] += 1
-        single = object_class.instances == 1
-        return object_class.name if single else f"{object_class.name}_{number}"
+        if object_class.instances == 1:
+            return object_class.name
+        while True:
+            free = self._free[object_class.name]
+            if free:
+                number = heapq.heappop(free)
+            else:
+                number = self._created[object_class.name]
+                self._created[object_class.name] += 1
+            name = f"{object_class.name}_{number}"
+            namesake = self._library.classes.get(name)
+            # What there is one of is called like its class, which may look like a number of ours.
+            if namesake is None or namesake.instances != 1:
+                return name
 
     def _free_name(self, track: Track) -> None:
         """Let the name of a track that was never confirmed be given again."""
         name, _, number = track.name.rpartition("_")
-        if not track.confirmed and number.isdecimal():
+        if not track.confirmed and name == track.object_class.name and number.isdecimal():
             heapq.heappush(self._free[name], int(number))
 
 

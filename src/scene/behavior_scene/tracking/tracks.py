@@ -211,6 +211,8 @@ class Track:
         self.velocity, self.size = other.velocity, other.size
         self.history, self.detectors = other.history, self.detectors | other.detectors
         self.classes, self.constants = other.classes, other.constants
+        # What was missed meanwhile says nothing against a thing that is there again.
+        self.evidence = other.evidence
 
     def doubts(self, class_id: str) -> bool:
         """Whether its detections speak more for this class than for its own."""
