@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -351,6 +353,18 @@ def test_what_a_hand_carries_fast_is_known_again_in_an_image_of_before():
         objects = world.see(cup=(x, 0, 0), hand=(x, 0, 0))
         assert list(objects) == [name], "another one is believed to be there"
         assert objects[name].state is ObjectState.ATTACHED
+
+
+def test_the_size_of_a_thing_without_a_shape_is_averaged():
+    """With that of single detections planners built what surrounds the arm anew for each image."""
+    scene = Scene(library_from_dict({"classes": {"parcel": {"instances": 1}}}), lambda *_: None)
+    sizes = [(0.2, 0.1, 0.1), (0.3, 0.1, 0.1), (0.0, 0.0, 0.0), (0.2, 0.1, 0.1)]
+    told = []
+    for k, size in enumerate(sizes):
+        seen = replace(detection("parcel", (0.5, 0, 0), 0.1 * (k + 1)), size=size)
+        scene.update([seen], 0.1 * (k + 1), 0.1 * (k + 1))
+        told.append(scene.snapshot(0.1 * (k + 1)).objects["parcel"].shape.size[0])
+    assert told == pytest.approx([0.2, 0.23, 0.23, 0.221])
 
 
 def test_images_are_used_when_the_links_of_held_objects_are_known():

@@ -3,10 +3,11 @@ import math
 
 import numpy as np
 import pytest
-from fakes import FINGER_SPEED, STEP, context_of, pick_up
+from fakes import EDGE, FINGER_SPEED, STEP, context_of, pick_up
 
-from behavior_motion import ErrorCode, Plan, Trajectory
+from behavior_motion import Box, ErrorCode, Plan, Trajectory
 from behavior_skills.arm.execution import stillness
+from behavior_skills.arm.grip import Grip
 from behavior_skills.arm.gripper import GripperMode, GripperRequest, GripperSkill
 from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest, MoveArmSkill
 from behavior_skills.interfaces import (
@@ -193,6 +194,48 @@ def test_opening_tells_the_scene(rig):
     assert world.attached == {}
 
 
+def test_opening_that_is_cancelled_tells_the_scene_too(rig, monkeypatch):
+    world, _, hand = rig
+    world.add("blue", 0.5, 0.0)
+    pick_up(rig, "blue")
+    detach = world.detach
+
+    def asked(name):
+        world.tick()  # the scene's answer takes its time
+        detach(name)
+
+    monkeypatch.setattr(world, "detach", asked)
+    world.cancel_in = "move"
+    with pytest.raises(Cancelled):
+        grip(rig, GripperMode.OPEN)
+    assert hand.held is None
+    assert not world.attached
+
+
+def test_what_the_scene_cannot_be_told_of_is_told_later(rig):
+    world, _, hand = rig
+    world.add("blue", 0.5, 0.0)
+    pick_up(rig, "blue")
+    world.when("move", lambda: setattr(world, "scene_lost", True))
+    assert failure_of(grip, rig, GripperMode.OPEN) is FailureCode.SERVER_LOST
+    assert hand.held is None
+    world.scene_lost = False
+    assert failure_of(lambda rig: Grip(context_of(rig)).held(), rig) is FailureCode.NOT_HELD
+    assert not world.attached
+
+
+def test_opening_leaves_what_stands_on_another_link(rig):
+    world, _, _ = rig
+    world.add("blue", 0.5, 0.0)
+    world.add("box", -0.3, 0.0)
+    pick_up(rig, "blue")
+    world.attached["box"] = world.robot.base_frame
+    assert Grip(context_of(rig)).held()[1].name == "blue"
+    grip(rig, GripperMode.OPEN)
+    assert world.attached == {"box": world.robot.base_frame}
+    assert failure_of(lambda rig: Grip(context_of(rig)).held(), rig) is FailureCode.NOT_HELD
+
+
 def test_fingers_that_stand_open_tell_the_scene_too(rig):
     world = rig[0]
     world.add("cube", 0.5, 0.0)
@@ -351,9 +394,38 @@ def test_a_motion_that_may_not_take_so_long(rig):
     assert late is FailureCode.TIMED_OUT
 
 
+def test_a_recording_is_checked_with_the_fingers_as_they_hold(rig):
+    """What they would touch wide open is not in their way."""
+    world, planning, _ = rig
+    world.add("blue", 0.45, -0.3, size=(0.02, 0.02, EDGE))
+    pick_up(rig, "blue")
+    beside = world.robot.forward_kinematics(world.q) @ np.array([0.0, 0.05, 0.0, 1.0])
+    world.add("thin", *beside[:3], size=(0.002, 0.002, 0.002))
+    planning.sync(world.objects(), rig[2].held)
+    assert planning.planner.check_state(world.q, gripper_width=world.width).ok
+    assert not planning.planner.check_state(world.q).ok
+    end = world.q.copy()
+    end[3] += 0.02
+    move(rig, ArmMode.TRAJECTORY, trajectory=recorded(rig, end))
+    np.testing.assert_allclose(world.q, end)
+
+
 def test_a_planner_out_of_time(rig, monkeypatch):
     planner = rig[1].planner
     late = Plan(ErrorCode.TIMED_OUT, "no path within 2 s", np.empty((0, 7)))
     monkeypatch.setattr(planner, "plan_to_joints", lambda *_, **__: late)
     wrong = failure_of(move, rig, ArmMode.NAMED, named_target="ready")
     assert wrong is FailureCode.PLANNING_TIMED_OUT
+
+
+def test_a_thing_of_another_shape_under_the_same_name_is_planned_around_as_it_is(rig):
+    world, planning, _ = rig
+    world.add("zone", 0.5, 0.3)
+    planning.sync(world.objects(), None)
+    before = planning.planner.scene.snapshot().structure
+    world.sizes["zone"] = (EDGE + 4e-3, EDGE - 4e-3, EDGE)  # as measured anew
+    planning.sync(world.objects(), None)
+    assert planning.planner.scene.snapshot().structure == before
+    world.sizes["zone"] = (0.3, 0.2, 0.1)
+    planning.sync(world.objects(), None)
+    assert planning.planner.scene.object_shape("zone") == Box((0.3, 0.2, 0.1))

@@ -109,3 +109,12 @@ def test_goals_replace_each_other_at_their_pace(monkeypatch):
         with pytest.raises(SkillFailure) as caught:
             stream.check()
         assert caught.value.failure is failure
+
+
+def test_goals_go_on_when_the_clock_is_set_back(monkeypatch):
+    actions = Actions()
+    monkeypatch.setattr(module, "remote_actions", lambda node: actions)
+    stream = made(Node())
+    stream.send(MOTION, 1000.0)
+    stream.send(MOTION, 10.0)
+    assert len(actions.goals) == 2

@@ -55,6 +55,14 @@ def test_every_pose_is_reached_within_the_limits(x, y, yaw, start, slip):
     assert changes[:, 1].max(initial=0.0) <= LIMITS.angular_acceleration * DT + 1e-9
 
 
+def test_a_path_that_ends_where_it_begins_is_driven():
+    path = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    poses, _ = drive(BaseGoal(path, None), (0, 0, 0))
+    for corner in path:
+        assert np.hypot(*(poses[:, :2] - corner).T).min() < 0.35
+    assert np.hypot(*poses[-1, :2]) <= 0.045
+
+
 def test_a_path_is_followed():
     angles = np.linspace(0, math.pi, 30)
     path = np.column_stack([np.sin(angles) * 2, 2 - 2 * np.cos(angles)])

@@ -77,6 +77,14 @@ def test_with_a_free_yaw_it_keeps_its_own():
     assert np.abs(poses[:, 2] - 0.7).max() < 1e-9
 
 
+def test_a_path_that_ends_where_it_begins_is_driven():
+    path = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    poses, _ = drive(BaseGoal(path, None), (0, 0, 0))
+    for corner in path:
+        assert np.hypot(*(poses[:, :2] - corner).T).min() < 0.35
+    assert np.hypot(*poses[-1, :2]) <= 0.045
+
+
 def test_a_path_is_followed():
     angles = np.linspace(0, math.pi, 30)
     path = np.column_stack([np.sin(angles) * 2, 2 - 2 * np.cos(angles)])

@@ -397,6 +397,30 @@ def test_server_lost(block, what):
     fails_with(FailureCode.SERVER_LOST, block)
 
 
+@pytest.mark.parametrize("fault", ["gripper_stuck", "gripper_fails"])
+def test_fingers_that_do_not_open_are_not_driven_onto_the_block(block, fault):
+    world = block[0]
+    world.width = 0.0
+    setattr(world, fault, True)
+    message = fails_with(FailureCode.EXECUTION_FAILED, block)
+    assert "did not open" in message
+    tool = world.robot.forward_kinematics(world.q)[:3, 3]
+    assert tool[2] > EDGE + 0.04, "above the block"
+
+
+def test_fingers_that_open_late_are_waited_for_before_the_block(block):
+    world = block[0]
+    world.width, world.gripper_stuck = 0.0, True
+
+    def go():
+        world.gripper_stuck = False
+
+    world.when("approach", go)
+    pick(block)
+    assert world.held == "blue"
+    assert world.phases.count("approach") == 2
+
+
 @pytest.mark.slow
 def test_hand_that_touches_the_block_can_leave_and_take_it(block):
     world = block[0]

@@ -11,7 +11,7 @@ String = pytest.importorskip("std_msgs.msg").String
 
 from fakes import ROBOT_FILE  # noqa: E402
 
-from behavior_motion import create_planner, load_robot  # noqa: E402
+from behavior_motion import PlanOptions, create_planner, load_robot  # noqa: E402
 from behavior_skills.node.previewed_motions import (  # noqa: E402
     CHOICES,
     LONGEST,
@@ -53,11 +53,11 @@ def exchange(planner):
     node = FakeNode()
     MotionExchange(node, planner)
 
-    def move(shift=0.3):
+    def move(shift=0.3, **options):
         home = np.array(planner.robot.named["home"])
         goal = home.copy()
         goal[0] += shift
-        return planner.plan_to_joints(home, goal)
+        return planner.plan_to_joints(home, goal, options=PlanOptions(**options))
 
     yield SimpleNamespace(node=node, move=move, planner=planner, give=node.heard[PREVIEWED])
     planner.previewed = planner.on_planned = None
@@ -85,13 +85,39 @@ def test_motions_are_told_to_who_listens_and_done_again(exchange):
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "{}", "[3]", '[{"kind": "dance"}]', " " * (LONGEST + 1), '"motions"']
+    "text",
+    ["{", "{}", "[3]", '[{"kind": "dance"}]', " " * (LONGEST + 1), '"motions"', "[" * 100_000],
 )
 def test_what_is_no_list_of_motions_is_refused_and_planned_as_ever(exchange, text):
     exchange.give(text)
     assert exchange.move().ok
     (error,) = exchange.node.errors
     assert "motion/previewed is not as 'behavior preview' writes it" in error
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("min_fraction",), 10**400),
+        (("positions", 0, 0), 10**400),
+        (("options", "gripper_width"), "0.08"),
+        (("waypoint_times",), [[]]),
+    ],
+)
+def test_a_motion_of_values_that_cannot_be_is_refused_and_planned_anew(exchange, place, value):
+    """Numbers of JSON may be larger than any float; a plan must not fail of what somebody sent."""
+    exchange.node.listeners = 1
+    exchange.move(gripper_width=0.08)
+    (row,) = exchange.node.sent[PLANNED]
+    *way, last = place
+    part = row
+    for key in way:
+        part = part[key]
+    part[last] = value
+    exchange.give(json.dumps([row]))
+    assert exchange.move(gripper_width=0.08).ok
+    (error,) = exchange.node.errors
+    assert "no planned motion" in error
 
 
 def test_another_robots_motions_fit_nothing(exchange):

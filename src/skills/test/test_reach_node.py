@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """/reach as its clients see it, with the simulated arm in a process of its own."""
 
+import itertools
+import threading
+from types import SimpleNamespace
+
 import pytest
 
 rclpy = pytest.importorskip("rclpy")
@@ -18,6 +22,10 @@ from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 from behavior_motion import load_robot  # noqa: E402
 from behavior_ros import seconds  # noqa: E402
+from behavior_skills.interfaces import REPLACED  # noqa: E402
+from behavior_skills.node.reach_server import REACH  # noqa: E402
+from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
+from behavior_tree.cause import Cancelled  # noqa: E402
 
 STREAM = "/panda_arm_controller/joint_trajectory"
 TARGETS = "/targets"
@@ -88,6 +96,42 @@ def test_it_arrives_and_a_newer_goal_takes_over(rig):
     assert done.distance < 0.005
     assert done.plans == 0
     assert np.linalg.norm(rig.tool() - place(done.tool)) < 0.01
+
+
+class StartedGoal:
+    """What the node needs of a `GoalContext`."""
+
+    def __init__(self):
+        self.goal, self.reason = Reach.Goal(), None
+
+    def cancel(self, reason):
+        self.reason = reason
+
+    def check_cancelled(self):
+        if self.reason:
+            raise Cancelled(self.reason)
+
+
+def test_of_two_goals_at_once_the_older_takes_no_place():
+    """Threads come to the arm in any order, above all where both waited for first messages."""
+    node = SimpleNamespace(
+        _busy=list,
+        _newest=None,
+        _newest_lock=threading.Lock(),
+        _arm_lock=threading.Lock(),
+        _accepted={},
+        _places=itertools.count(),
+    )
+    older, newer, newest = (StartedGoal() for _ in range(3))
+    for context in (older, newer, newest):
+        assert SkillsNode._refusal(node, REACH, context.goal) is None
+    with SkillsNode._occupied(node, REACH, newer):
+        with pytest.raises(Cancelled, match=REPLACED), SkillsNode._occupied(node, REACH, older):
+            pytest.fail("it is not the newest")
+        assert newer.reason is None
+    with SkillsNode._occupied(node, REACH, newest):
+        assert newer.reason == REPLACED
+    assert newest.reason is None
 
 
 def test_a_target_that_moves_is_followed_without_a_plan(rig):

@@ -13,7 +13,14 @@ from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.arm.reach import PERIOD, ReachSkill
 from behavior_skills.arm.reach_request import ReachRequest, ReachTarget
 from behavior_skills.arm.streaming import instant_of
-from behavior_skills.interfaces import REPLACED, FailureCode, Hand, JointState, SkillFailure
+from behavior_skills.interfaces import (
+    REPLACED,
+    FailureCode,
+    Hand,
+    JointState,
+    SkillFailure,
+    StreamedMotion,
+)
 from behavior_tree.cause import Cancelled
 
 
@@ -180,6 +187,16 @@ def test_a_newer_goal_goes_on_from_the_motion(rig):
     world.keeps_limits(acceleration=1.0)
 
 
+def test_it_goes_on_when_the_clock_is_set_back(rig):
+    world = rig[0]
+    world.time = 1000.0
+    world.at.append((1000.4, lambda: setattr(world, "time", 5.0)))
+    skill = skill_of(rig)
+    skill.run()
+    assert skill.distance < 0.005
+    assert 5.0 < world.time < 10.0
+
+
 @pytest.mark.slow
 def test_a_newer_goal_turns_the_arm_at_once(planner):
     ways = []
@@ -337,3 +354,41 @@ def test_what_cannot_be_is_refused(rig, wanted, text):
     with pytest.raises(SkillFailure, match=text) as caught:
         skill_of(rig, **wanted).run()
     assert caught.value.failure is FailureCode.INVALID_REQUEST
+
+
+def test_how_an_earlier_goal_of_the_controller_ended_is_no_reason_to_give_up(rig, monkeypatch):
+    world = rig[0]
+    ended, send = ["refused"], world.send
+
+    def check():
+        if ended:
+            raise SkillFailure(FailureCode.EXECUTION_FAILED, "The arm's controller refused.")
+
+    def sent(motion, now):
+        ended.clear()
+        send(motion, now)
+
+    monkeypatch.setattr(world, "check", check)
+    monkeypatch.setattr(world, "send", sent)
+    world.cancel_at = 0.2
+    with pytest.raises(Cancelled):
+        skill_of(rig).run()
+
+
+def test_what_was_sent_before_the_clock_was_set_back_is_not_gone_on_from(rig, monkeypatch):
+    world = rig[0]
+    q, first, send = world.q.copy(), [], world.send
+    world.last = StreamedMotion(
+        np.array([1000.0, 1000.1]), np.array([q + 0.05, q + 0.06]), np.full((2, 7), 0.1)
+    )
+    world.follows = False
+
+    def sent(motion, now):
+        first.append(motion)
+        send(motion, now)
+
+    monkeypatch.setattr(world, "send", sent)
+    world.cancel_at = 0.05
+    with pytest.raises(Cancelled):
+        skill_of(rig).run()
+    np.testing.assert_allclose(first[0].positions[0], q, atol=1e-9)

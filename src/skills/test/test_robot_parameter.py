@@ -35,7 +35,7 @@ def test_a_wrong_file_is_told_with_its_name(tmp_path, change, words):
     with pytest.raises(ParameterError) as caught:
         robot_of(str(file))
     told = str(caught.value)
-    assert told.startswith(f"parameter robot: {file}: ")
+    assert told.startswith(f"parameter robot: {file}:")
     assert words in told
     assert told.count(str(file)) == 1
 
@@ -56,7 +56,7 @@ def test_no_file_is_told():
             "controllers.base.driver: no driver 'cmd_vell'",
         ),
         ("controllers: {base: {topik: /x}}", "driver 'cmd_vel' has no option 'topik'"),
-        ("controllers: {bass: /x}", "controllers: bass: Extra inputs are not permitted"),
+        ("controllers: {bass: /x}", "controllers.bass: Extra inputs are not permitted"),
         ("controllers: {states: [{driver: cmd_vel}]}", "'cmd_vel' is one for controllers.base"),
     ],
 )
@@ -65,7 +65,7 @@ def test_a_bases_file_needs_its_drivers_alone(ros, tmp_path, text, says):  # noq
     file.write_text(text)
     with pytest.raises(ParameterError) as caught:
         BaseNode(parameter_overrides=[Parameter("robot", value=str(file))])
-    assert str(caught.value).startswith(f"parameter robot: {file}: ")
+    assert str(caught.value).startswith(f"parameter robot: {file}:")
     assert says in str(caught.value)
 
 

@@ -471,6 +471,16 @@ def test_boxes_that_touch_are_no_overlap_and_no_crash(holding):
     assert "overlap (IoU)" in message
 
 
+def test_what_is_thinner_than_the_overlap_that_is_allowed_takes_room_too(holding):
+    world = holding[0]
+    world.sizes["blue"] = (EDGE, EDGE, 0.004)
+    world.add("red", 0.45, 0.25, 0.11, size=(0.2, 0.2, 0.1))
+    skill = skill_for(holding, position_constraint="object", place_z_offset=0.03)
+    with pytest.raises(SkillFailure) as caught:
+        skill.sample()
+    assert caught.value.failure is FailureCode.OCCUPIED
+
+
 @pytest.mark.slow
 def test_a_full_container(holding):
     world = holding[0]

@@ -156,6 +156,44 @@ def test_cancelled_it_leaves_the_pump_off(rig, cup):
     assert not world.attached
 
 
+def test_cancelled_before_the_pump_has_answered_it_leaves_it_off(rig, cup, monkeypatch):
+    world, _, _ = rig
+    at_once = cup.switch
+
+    def slow(on):
+        command = at_once(on)
+        if on:
+            command.outcome = None
+        return command
+
+    monkeypatch.setattr(cup, "switch", slow)
+    world.cancel_in = ""  # before any phase was told
+    with pytest.raises(Cancelled):
+        switch(rig, cup, GripperMode.CLOSE)
+    assert not cup.on
+
+
+def test_closing_again_and_cancelled_does_not_drop_what_is_held(rig, cup, monkeypatch):
+    world, _, hand = rig
+    switch(rig, cup, GripperMode.CLOSE)
+    world.phases.clear()
+    world.cancel_in = ""
+    monkeypatch.setattr(cup, "switch", lambda on: FakeCommand(world))
+    with pytest.raises(Cancelled):
+        switch(rig, cup, GripperMode.CLOSE)
+    assert cup.on
+    assert hand.held.name == "part"
+    assert world.attached == {"part": world.robot.gripper.link}
+
+
+def test_what_stands_on_another_link_of_the_robot_stays_there(rig, cup):
+    world, _, _ = rig
+    switch(rig, cup, GripperMode.CLOSE)
+    world.attached["other"] = world.robot.base_frame
+    switch(rig, cup, GripperMode.OPEN)
+    assert world.attached == {"other": world.robot.base_frame}
+
+
 def test_the_thing_at_the_lip_is_the_one_whose_surface_is_there_or_that_it_is_in(rig, cup):
     world, _, _ = rig
     lip = world.robot.forward_kinematics(world.q)[:3, 3]

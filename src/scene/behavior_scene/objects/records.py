@@ -160,5 +160,5 @@ class ObjectRecord:
 def _shape(object_class: ObjectClass, track: Track) -> Shape:
     if object_class.shape is not None:
         return object_class.shape
-    x, y, z = (max(float(edge), _SMALLEST) for edge in track.newest.size)
+    x, y, z = (max(float(edge), _SMALLEST) for edge in track.size)
     return Shape("box", (x, y, z))

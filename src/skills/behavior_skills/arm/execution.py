@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from behavior_motion import Trajectory
+from behavior_skills.elapsed import Elapsed
 from behavior_skills.interfaces import (
     Arm,
     Command,
@@ -55,20 +56,19 @@ def follow(
         Cancelled: the client cancelled; the arm is stopped.
     """
     command = arm.execute(trajectory)
-    start = last = goal_context.now()
-    elapsed = 0.0
+    passed, last, elapsed = Elapsed(goal_context), 0.0, 0.0
     try:
         meanwhile()
         while (done := command.done()) is None:
             goal_context.tick()
-            now = goal_context.now()
+            now = passed()
             elapsed, last = elapsed + arm.pace() * (now - last), now
             watch(elapsed)
             if elapsed > trajectory.duration + allowance:
                 raise SkillFailure(
                     FailureCode.TIMED_OUT,
                     f"The arm did not finish a motion of {trajectory.duration:.1f} s in "
-                    f"{now - start:.1f} s. See whether something blocks it.",
+                    f"{now:.1f} s. See whether something blocks it.",
                 )
     except BaseException:
         stop(goal_context, command, arm)
@@ -104,8 +104,8 @@ def stop(goal_context: GoalContext, command: Command, arm: Arm) -> None:
     # A controller that is gone cannot be waited for: the caller reports why.
     with shielded(goal_context), contextlib.suppress(SkillFailure):
         command.cancel()
-        start = goal_context.now()
-        while not rests() and goal_context.now() - start < STOP_TIMEOUT:
+        passed = Elapsed(goal_context)
+        while not rests() and passed() < STOP_TIMEOUT:
             goal_context.tick()
 
 
@@ -126,9 +126,9 @@ def wait_for(
     watch: Callable[[float], None] = lambda elapsed: None,
 ) -> bool:
     """Tick until the condition holds; False when it does not within `timeout` [s]."""
-    start = goal_context.now()
+    passed = Elapsed(goal_context)
     while not condition():
-        elapsed = goal_context.now() - start
+        elapsed = passed()
         if elapsed > timeout:
             return False
         watch(elapsed)

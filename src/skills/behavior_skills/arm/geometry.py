@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from behavior_motion import RobotModel
 from behavior_motion.object_state import ObjectState
 from behavior_skills.interfaces import Array, ObjectView
 
@@ -56,6 +57,25 @@ def present(objects: Mapping[str, ObjectView], without: Iterable[str] = ()) -> l
     skipped = set(without)
     gone = (ObjectState.LOST, ObjectState.ATTACHED)
     return [o for o in objects.values() if o.state not in gone and o.name not in skipped]
+
+
+def carried(objects: Mapping[str, ObjectView], robot: RobotModel) -> list[ObjectView]:
+    """Objects in the robot's hand, not those on another of its links, such as a tray or its other
+    hand.
+
+    A link that the robot does not have counts for the hand: somebody's frame at its fingertips.
+    """
+    model, gripper = robot.pin_model, robot.gripper
+    moved_by = {
+        name: model.frames[model.getFrameId(name)].parentJoint for name in robot.frame_names
+    }
+    hand = {moved_by.get(link) for link in (robot.tool_frame, gripper.link, *gripper.touch_links)}
+    return [
+        obj
+        for obj in objects.values()
+        if obj.state is ObjectState.ATTACHED
+        and (obj.attached_link not in moved_by or moved_by[obj.attached_link] in hand)
+    ]
 
 
 def support_height(

@@ -12,6 +12,7 @@ import numpy as np
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import shielded, wait_for
+from behavior_skills.arm.geometry import carried
 from behavior_skills.interfaces import (
     FailureCode,
     Hand,
@@ -47,7 +48,7 @@ class Grip(Skill):
         """
         report_release(self.hand, self.scene)
         objects = self.scene.objects()
-        attached = [o for o in objects.values() if o.state is ObjectState.ATTACHED]
+        attached = carried(objects, self.robot)
         if not attached and self.hand.held is not None:
             self.hand.release(
                 f"'{self.hand.held.name}' was picked, but the scene has it in the gripper no more."

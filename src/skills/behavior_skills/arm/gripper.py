@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 from dataclasses import dataclass
 
-from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
-from behavior_skills.arm.execution import gave_up, stillness, stop, wait_for
+from behavior_skills.arm.execution import gave_up, shielded, stillness, stop, wait_for
+from behavior_skills.arm.geometry import carried
+from behavior_skills.arm.grip import report_release
+from behavior_skills.elapsed import Elapsed
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import (
     FailureCode,
@@ -90,7 +93,7 @@ class GripperSkill(Skill):
             return GripperOutcome(start, self.hand.held is not None)
         effort = self.request.max_effort or self.robot.gripper.grasp_force
         command = self.gripper.move(target, effort)
-        begun = self.goal_context.now()
+        passed = Elapsed(self.goal_context)
         try:
             finished = wait_for(
                 self.goal_context,
@@ -98,17 +101,18 @@ class GripperSkill(Skill):
                 self.request.timeout or TIMEOUT,
                 lambda elapsed: self.goal_context.feedback("move", self._progress(start, target)),
             )
+            self._settle(target)
         except BaseException:
             stop(self.goal_context, command, self.arm)
-            self._report_release(start)
+            with contextlib.suppress(SkillFailure):  # why it ended is worth more
+                self._report_release(start)
             raise
-        self._settle(target)
         self._report_release(start)
         done = command.done()
         if not finished or done is None:
             raise SkillFailure(
                 FailureCode.TIMED_OUT,
-                f"The fingers did not come to rest within {self.goal_context.now() - begun:.1f} s. "
+                f"The fingers did not come to rest within {passed():.1f} s. "
                 "See whether the gripper's controller runs.",
             )
         if not done.ok and not done.stalled:
@@ -179,8 +183,9 @@ class GripperSkill(Skill):
             return
         if held is not None:
             self.hand.release(f"'{held.name}' was let go when the gripper opened.")
-        attached = [
-            obj.name for obj in self.scene.objects().values() if obj.state is ObjectState.ATTACHED
-        ]
-        for name in attached if held is None else {*attached, held.name}:
-            self.scene.detach(name)
+            self.hand.unreported = held.name
+        # Cancelled or not, it was let go: the scene is told, now or when it can be.
+        with shielded(self.goal_context):
+            report_release(self.hand, self.scene)
+            for obj in carried(self.scene.objects(), self.robot):
+                self.scene.detach(obj.name)

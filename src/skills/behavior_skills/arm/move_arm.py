@@ -245,13 +245,13 @@ class MoveArmSkill(Skill):
                 f"the joints move by {way:.4g} rad along the trajectory, at most {LONGEST_WAY:g} "
                 "rad are checked"
             )
-        planner = self.world.planner
+        planner, width = self.world.planner, self._options().gripper_width
         times = recorded.dense_times(CHECK_STEP)
         points = recorded.sample_many(times)[0]
-        blocked = planner.check_path(points)
+        blocked = planner.check_path(points, gripper_width=width)
         if blocked is None:
             return
-        report = planner.check_state(points[blocked])
+        report = planner.check_state(points[blocked], gripper_width=width)
         if report.limits:
             raise invalid(
                 f"between its points, at {times[blocked]:.2f} s, the trajectory leaves the joint "

@@ -5,7 +5,7 @@ select -> reach -> approach -> grasp -> verify -> lift. The free reach and the s
 are one trajectory, the gripper opens while the arm moves, the lift is planned while the arm still
 approaches, and the scene hears of the grasp while the arm lifts, so that nothing stands and waits.
 Until the fingers close, the object is watched: when it moves, the arm stops and a new way is
-planned.
+planned. So it does where the fingers have not opened when the straight approach begins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from behavior_motion.object_state import ObjectState
 from behavior_motion.pose_difference import distance_between
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow, gave_up, shielded, stillness, wait_for
-from behavior_skills.arm.geometry import levelled, present, translated
+from behavior_skills.arm.geometry import carried, levelled, present, translated
 from behavior_skills.arm.grip import report_release
 from behavior_skills.arm.planning import (
     ApproachPlan,
@@ -41,6 +41,7 @@ from behavior_skills.grasping.process import ProcessWatch
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import (
     Array,
+    Command,
     FailureCode,
     HeldObject,
     ObjectView,
@@ -64,6 +65,8 @@ class PickParameters:
     planning_time: float = 1.0
     sight_timeout: float = 1.5
     """In which a lifted object must be seen, where its rise is asked for."""
+    open_timeout: float = 4.0
+    """In which the fingers must have opened once the arm waits for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ class PickSkill(Skill):
     _grasp: Grasp | None = field(default=None, init=False)
     _attached: bool = field(default=False, init=False)
     _process: ProcessWatch = field(default_factory=ProcessWatch, init=False)
+    _opening: Command | None = field(default=None, init=False)
 
     def run(self) -> Array:
         """Pick the object.
@@ -107,7 +111,7 @@ class PickSkill(Skill):
         self._check_free()
         self._object()
         self.goal_context.feedback("select", 0.0)
-        self._open()
+        self._opening = self._open()
         for attempt in range(self.parameters.replans + 1):
             obj = self._object()
             with planning_budget():
@@ -172,13 +176,12 @@ class PickSkill(Skill):
 
     def _check_free(self) -> None:
         report_release(self.hand, self.scene)
-        attached = [
-            o.name for o in self.scene.objects().values() if o.state is ObjectState.ATTACHED
-        ]
+        attached = carried(self.scene.objects(), self.robot)
         if attached:
             raise SkillFailure(
                 FailureCode.GRIPPER_NOT_FREE,
-                f"The gripper holds '{attached[0]}' already. Place it, or open the gripper, first.",
+                f"The gripper holds '{attached[0].name}' already. Place it, or open the gripper, "
+                "first.",
             )
         if self.hand.held is not None:
             self.hand.release(f"'{self.hand.held.name}' is in the gripper no more.")
@@ -334,7 +337,7 @@ class PickSkill(Skill):
     # ------------------------------------------------------------------ reach, approach
 
     def _reach(self, planned: ObjectView, entry: ApproachPlan, *, last: bool) -> bool:
-        """Go to the grasp; False: the object moved and the arm stands."""
+        """Go to the grasp; False: the arm stands: the object moved, or the fingers opened late."""
         duration = entry.trajectory.duration
 
         def watch(elapsed: float) -> None:
@@ -347,6 +350,8 @@ class PickSkill(Skill):
             moved = distance_between(seen.base_T_object, planned.base_T_object)
             if moved > self.parameters.moved_tolerance:
                 raise _Moved(f"'{planned.name}' moved {1e3 * moved:.0f} mm")
+            if phase == "approach" and not self._is_open():
+                raise _NotOpen
 
         try:
             follow(
@@ -360,7 +365,46 @@ class PickSkill(Skill):
                     "time. Wait until it rests and try again.",
                 ) from None
             return False
+        except _NotOpen:
+            self._await_open()
+            if last:
+                raise SkillFailure(
+                    FailureCode.EXECUTION_FAILED,
+                    f"The fingers opened late, when the arm was at '{planned.name}' already. Pick "
+                    "it again.",
+                ) from None
+            return False
         return True
+
+    def _is_open(self) -> bool:
+        """Whether the fingers are so far apart that they do not meet what they are to take."""
+        assert self._grasp is not None
+        wide, tolerance = self.robot.gripper.open_width, self.parameters.width_tolerance
+        free = wide - tolerance  # of a grasp that does not tell how thick the object is
+        if thick := self._grasp.width:
+            free = min(0.5 * (thick + wide), wide - 0.5 * tolerance)
+        return self.arm.state().width >= free
+
+    def _await_open(self) -> None:
+        """Wait for the fingers, which open while the arm moves; raises EXECUTION_FAILED."""
+        opening = self._opening
+        assert opening is not None
+
+        def ended() -> bool:
+            done = opening.done()
+            return self._is_open() or (done is not None and not done.ok)
+
+        wait_for(self.goal_context, ended, self.parameters.open_timeout)
+        if self._is_open():
+            return
+        done = opening.done()
+        said = f" Its controller says: {sentence(done.message)}" if done and done.message else ""
+        raise SkillFailure(
+            FailureCode.EXECUTION_FAILED,
+            f"The fingers did not open (gap {1e3 * self.arm.state().width:.1f} mm), so the arm "
+            f"stopped before '{self.request.name}'.{said} See what blocks them, and whether the "
+            "gripper's controller runs.",
+        )
 
     def _planner_of_lift(self, entry: ApproachPlan) -> Callable[[], None]:
         def plan() -> None:
@@ -505,9 +549,9 @@ class PickSkill(Skill):
         self.hand.held = held
         self.goal_context.feedback("lift", 1.0)
 
-    def _open(self) -> None:
+    def _open(self) -> Command:
         """Begin to open the fingers as far as they go."""
-        self.gripper.move(self.robot.gripper.open_width, self.robot.gripper.grasp_force)
+        return self.gripper.move(self.robot.gripper.open_width, self.robot.gripper.grasp_force)
 
     def _settle(self, held: HeldObject) -> None:
         """The pick ends early with the fingers closed: make scene and gripper agree."""
@@ -533,3 +577,7 @@ DEFAULT_LIFT = 0.1
 
 class _Moved(Exception):
     """The object left its place; the text says how."""
+
+
+class _NotOpen(Exception):
+    """The arm is about to approach, but the fingers are not open."""

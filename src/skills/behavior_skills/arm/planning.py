@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import glob
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,6 +45,9 @@ IN_THE_AIR = 0.01
 """[m] What has nothing so near below it, and is let go, falls."""
 SMALL_MOVE = 5e-4
 """[m] objects that moved less than this are left where they are in the planner's scene."""
+OTHER_SIZE = 5e-3
+"""[m] A size that differs less is the same one, measured anew: a changed shape costs the planner
+and who steps through its scene far more than a moved object."""
 
 HELD_ANGLE = 0.1
 """[rad] by which the tool may turn about an axis beyond what it must, with a hold weight of 1."""
@@ -94,6 +98,20 @@ def shape_of(obj: ObjectView) -> Shape:
         return Cylinder(radius=obj.size[1], height=obj.size[0])
     x, y, z = obj.size
     return Box((x, y, z))
+
+
+def _same_shape(first: Shape, second: Shape) -> bool:
+    """Whether two shapes are alike: boxes that a detector measures are never quite the same."""
+    if first == second or type(first) is not type(second):
+        return first == second
+    return bool(
+        np.allclose(
+            np.hstack(dataclasses.astuple(first)),
+            np.hstack(dataclasses.astuple(second)),
+            atol=OTHER_SIZE,
+            rtol=0.0,
+        )
+    )
 
 
 def hangs(name: str, objects: Mapping[str, ObjectView], ground: float) -> bool:
@@ -198,7 +216,11 @@ class PlanningWorld:
         for name, obj in wanted.items():
             if held is not None and name == held.name:
                 self._carry(obj, held)
-            elif name not in scene.object_names() or name in scene.attached():
+            elif (
+                name not in scene.object_names()
+                or name in scene.attached()
+                or not _same_shape(scene.object_shape(name), shape_of(obj))
+            ):
                 scene.add_object(name, shape_of(obj), obj.base_T_object)
             elif not np.allclose(
                 scene.object_pose(name), obj.base_T_object, atol=SMALL_MOVE, rtol=0.0

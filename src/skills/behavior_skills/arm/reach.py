@@ -41,6 +41,7 @@ from behavior_skills.arm.reach_request import (
     ReachRequest,
 )
 from behavior_skills.arm.streaming import Instant, Reference, instant_of
+from behavior_skills.elapsed import Elapsed
 from behavior_skills.goal_checks import planning_budget
 from behavior_skills.interfaces import (
     REPLACED,
@@ -150,6 +151,8 @@ class ReachSkill(Skill):
     _behind_since: float | None = None
     _restarts: int = 0
     _there_since: float | None = None
+    _told: bool = False
+    """The stream was told a motion."""
     _step: ServoStep | None = None
 
     def check(self) -> None:
@@ -188,7 +191,8 @@ class ReachSkill(Skill):
         request, now = self.request, self.goal_context.now()
         self._limits = JointLimits.of(self.robot, 1.0, BRAKING)
         last = self.stream.last
-        moving = last is not None and now < last.times[-1]
+        # What begins later than now was sent before the clock was set back.
+        moving = last is not None and last.times[0] <= now < last.times[-1]
         if moving and last is not None:
             instant = instant_of(last, now)
         else:
@@ -220,7 +224,7 @@ class ReachSkill(Skill):
         )
         self._servo.reset(instant.q, instant.qd, instant.qdd)
         self._smoother = TargetSmoother(self._servo.tool_pose(), PERIOD) if request.smooth else None
-        self._began = now
+        self._passed = Elapsed(self.goal_context)
         if moving:  # a newer goal turns the arm at once
             self._decide(now)
 
@@ -228,9 +232,12 @@ class ReachSkill(Skill):
         while not self._done():
             self.goal_context.tick()
             now = self.goal_context.now()
-            self.stream.check()
+            if self._told:  # before, it would tell how an earlier goal's motion ended
+                self.stream.check()
             self._look()
             self._follow_target()
+            if now < self._reference.motion().times[0]:  # the clock was set back
+                self._begin_anew(now)
             reference = self._reference
             if now > reference.time:
                 # Late, which a path may be after: it is planned anew then.
@@ -249,6 +256,7 @@ class ReachSkill(Skill):
             self._extend()
         reference.trim(now)
         self.stream.send(reference.motion(), now)
+        self._told = True
 
     def _lead(self) -> float:
         """[s] by which the motion is decided ahead: paths are in no hurry."""
@@ -477,7 +485,7 @@ class ReachSkill(Skill):
         if self.request.hold and not self.request.timeout:
             return
         limit = self.request.timeout or self.parameters.timeout
-        if now - self._began > limit:
+        if self._passed() > limit:
             self._measure()
             detail = self._step.message if self._step is not None else ""
             raise SkillFailure(
@@ -508,8 +516,13 @@ class ReachSkill(Skill):
                 f"controller is active and takes what comes on {self.stream.name}.",
             )
         self._restarts += 1
-        self._behind_since = self._path = self._planned_for = None
-        self._reference = Reference(self._limits, now, Instant(is_at, 0 * is_at, 0 * is_at))
+        self._begin_anew(now)
+
+    def _begin_anew(self, now: float) -> None:
+        """Go on from where the arm stands."""
+        q = self.arm.state().q
+        self._behind_since = self._there_since = self._path = self._planned_for = None
+        self._reference = Reference(self._limits, now, Instant(q, 0 * q, 0 * q))
         self._from(self._reference.end)
 
     def _publish_progress(self) -> None:
@@ -539,7 +552,7 @@ class ReachSkill(Skill):
     def _rest(self) -> None:
         """Brake, and wait until the arm has come to rest."""
         with shielded(self.goal_context):
-            start = self.goal_context.now()
+            start, passed = self.goal_context.now(), Elapsed(self.goal_context)
             # What was sent last ends in a braking too, but a little later.
             self._reference = Reference(self._limits, start, self._reference.at(start))
             motion = self._reference.motion()
@@ -547,12 +560,12 @@ class ReachSkill(Skill):
             self.stream.send(motion, start)
             # Where the robot is gone the caller reports why.
             with contextlib.suppress(SkillFailure):
-                while self.goal_context.now() - start < STOP_TIMEOUT:
+                while passed() < STOP_TIMEOUT:
                     rests = float(np.abs(self.arm.state().qd).max()) < REST_SPEED
-                    if rests and self.goal_context.now() >= end:
+                    if rests and passed() >= end - start:
                         break
                     self.goal_context.tick()
-                    if self.goal_context.now() < end:
+                    if start <= self.goal_context.now() < end:
                         self.stream.send(motion, self.goal_context.now())
         self._reference.catch_up(max(self.goal_context.now(), end + 1e-6))
 

@@ -38,6 +38,7 @@ from behavior_skills.arm.planning import (
     held_orientation,
 )
 from behavior_skills.arm.reaching import reach_of
+from behavior_skills.elapsed import Elapsed
 from behavior_skills.interfaces import (
     Array,
     FailureCode,
@@ -195,7 +196,8 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
     ) -> list[Placement]:
         """Placements whose object would not lie in another one; notes the others' names."""
         objects = self.scene.objects()
-        half = objects[held.name].half_extents - CONTACT
+        half = objects[held.name].half_extents
+        half = np.maximum(half - CONTACT, 0.1 * half)  # what is thin still takes room
         ignored = self.specification.ignore_substring
         others = [
             (obj.name, OrientedBox(obj.base_T_object, obj.half_extents))
@@ -415,8 +417,8 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         self.log(f"place: {message}")
 
     def _hesitate(self, held: HeldObject) -> None:
-        end = self.goal_context.now() + self.specification.hesitate_steps * COMMAND_PERIOD
-        while self.goal_context.now() < end:
+        passed = Elapsed(self.goal_context)
+        while passed() < self.specification.hesitate_steps * COMMAND_PERIOD:
             self.goal_context.tick()
             self._grip.check(held)
 

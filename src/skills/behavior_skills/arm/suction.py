@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from behavior_motion.collision.convex import signed_distance
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import shielded, wait_for
+from behavior_skills.arm.geometry import carried
 from behavior_skills.arm.gripper import GripperMode, GripperOutcome, GripperRequest
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import Array, Cup, FailureCode, HeldObject, ObjectView, SkillFailure
@@ -54,8 +56,9 @@ class SuctionSkill(Skill):
         check_not_negative(request, "timeout")
 
     def _grip(self) -> None:
-        self._switch(True)
+        held = self._has_vacuum()
         try:
+            self._switch(True)
             if not self._comes(True):
                 raise SkillFailure(
                     FailureCode.TIMED_OUT,
@@ -70,7 +73,10 @@ class SuctionSkill(Skill):
                     "and the object not too heavy.",
                 )
         except BaseException:
-            with shielded(self.goal_context):
+            if held and self._has_vacuum():
+                raise  # what it has held all the while is not dropped
+            # A pump that does not answer may have heard all the same; why it ended is worth more.
+            with shielded(self.goal_context), contextlib.suppress(SkillFailure):
                 self._switch(False)
                 self._report_release()
             raise
@@ -104,11 +110,14 @@ class SuctionSkill(Skill):
         held = self.hand.held
         if held is not None:
             self.hand.release(f"'{held.name}' was let go when the pump was switched off.")
-        attached = {
-            obj.name for obj in self.scene.objects().values() if obj.state is ObjectState.ATTACHED
-        }
+        attached = {obj.name for obj in carried(self.scene.objects(), self.robot)}
         for name in sorted(attached | ({held.name} if held else set())):
             self.scene.detach(name)
+
+    def _has_vacuum(self) -> bool:
+        with contextlib.suppress(SkillFailure):
+            return self.cup.vacuum()
+        return False
 
     @property
     def _patience(self) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 from behavior_motion.planar_pose import wrapped
 from behavior_skills.base.motion import BaseGoal, BaseLimits, BaseMotion
 from behavior_skills.base.omnidirectional_motion import OmnidirectionalMotion
+from behavior_skills.elapsed import Elapsed
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import Array, FailureCode, GoalContext, SkillFailure
 
@@ -189,7 +190,7 @@ class DriveSkill:
     # ------------------------------------------------------------------ motion
 
     def _follow(self, motion: BaseMotion | OmnidirectionalMotion, start: Array) -> None:
-        begun = last = moved_at = self.goal_context.now()
+        passed, last, moved_at = Elapsed(self.goal_context), 0.0, 0.0
         whole = max(motion.remaining(start), 1e-3)
         timeout = self.request.timeout or 3.0 * self._nominal(whole) + ALLOWANCE
         before = start
@@ -197,7 +198,7 @@ class DriveSkill:
             self.remaining = motion.remaining(pose)
             progress = min(max(1.0 - self.remaining / whole, 0.0), 1.0)
             self.goal_context.feedback("move", progress, distance_remaining=self.remaining)
-            now = self.goal_context.now()
+            now = passed()
             if np.hypot(*(pose[:2] - before[:2])) + abs(wrapped(pose[2] - before[2])) > (
                 STUCK_PROGRESS
             ):
@@ -208,27 +209,27 @@ class DriveSkill:
                     f"The base has not moved for {STUCK_TIME:.0f} s, {self.remaining:.2f} m before "
                     "its goal. Clear its way, or see whether its driver takes commands.",
                 )
-            if now - begun > timeout:
+            if now > timeout:
                 raise SkillFailure(
                     FailureCode.TIMED_OUT,
                     f"The base is {self.remaining:.2f} m from its goal after {timeout:.1f} s. Give "
                     "it more time, or see what holds it up.",
                 )
-            self.base.command(*motion.twist(pose, max(now - last, 0.0)))
+            self.base.command(*motion.twist(pose, now - last))
             last = now
             self.goal_context.tick()
         self.remaining = 0.0
 
     def _rest(self) -> None:
         """Stand, and wait until the base does: what is planned next is planned from its pose."""
-        begun = since = self.goal_context.now()
+        passed, since = Elapsed(self.goal_context), 0.0
         resting = self.base.pose()
-        while (now := self.goal_context.now()) - since < REST_TIME and now - begun < REST_TIMEOUT:
+        while (now := passed()) - since < REST_TIME and now < REST_TIMEOUT:
             self.base.command(0.0, 0.0)
             self.goal_context.tick()
             pose = self.base.pose()
             if np.hypot(*(pose[:2] - resting[:2])) + abs(wrapped(pose[2] - resting[2])) > REST_WAY:
-                resting, since = pose, self.goal_context.now()
+                resting, since = pose, passed()
 
     def _nominal(self, way: float) -> float:
         limits = self._limits()

@@ -77,7 +77,9 @@ class BaseMotion:
         return rest + float(np.linalg.norm(points[self._segment] - pose[:2]))
 
     def done(self, pose: Array) -> bool:
-        """Whether the base is at the goal within its tolerances."""
+        """Whether the base is at the goal within its tolerances, the whole path behind it."""
+        if self._segment < len(self.goal.points) - 1:
+            return False  # a path may lead by its end, or begin there
         off = float(np.linalg.norm(self.goal.points[-1] - pose[:2]))
         # Once there, turning on the spot may shift the base a little.
         near = off <= self.goal.position_tolerance * (1.5 if self._arrived else 1.0)

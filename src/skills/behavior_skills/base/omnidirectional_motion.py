@@ -48,7 +48,9 @@ class OmnidirectionalMotion:
         return self._rest[self._segment] + math.dist(self._points[self._segment], pose[:2].tolist())
 
     def done(self, pose: Array) -> bool:
-        """Whether the base is at the goal within its tolerances, and slow."""
+        """Whether the base is at the goal within its tolerances, the whole path behind it."""
+        if self._segment < len(self._points) - 1:
+            return False  # a path may lead by its end, or begin there
         near = math.dist(self._points[-1], pose[:2].tolist()) <= self.goal.position_tolerance
         return near and abs(self._to(self.goal.yaw, pose)) <= self.goal.yaw_tolerance
 

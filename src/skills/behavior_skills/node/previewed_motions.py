@@ -88,7 +88,7 @@ class MotionExchange:
                 raise ValueError("a list wanted")
             for row in rows:
                 yield motion_of_row(row)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # the latter: lists in lists in lists ...
             self._refuse(str(error))
 
     def _refuse(self, why: str) -> None:

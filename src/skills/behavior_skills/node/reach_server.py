@@ -76,6 +76,7 @@ class TargetSource:
 
     def _take_newest(self, topic: Any) -> None:
         message, now = topic.newest, self._goal_context.now()
+        self._heard = min(self._heard, now)  # the clock may be set back
         if message is not None and message is not self._message:
             self._message, self._heard = message, now
             try:

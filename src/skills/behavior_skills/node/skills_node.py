@@ -11,6 +11,7 @@ sentence. Packages add skills, see `skill_server`.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import threading
 import time
@@ -125,9 +126,13 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         MotionExchange(self, planner)
         self._hand = Hand()
         self._arm_lock = threading.Lock()
-        self._newest: GoalContext | None = None
-        """The newest goal of a skill that replaces its goals."""
+        self._newest: tuple[int, GoalContext] | None = None
+        """The newest goal of a skill that replaces its goals, and its place in `_accepted`."""
         self._newest_lock = threading.Lock()
+        self._accepted: dict[int, int] = {}
+        """Places of such goals in the order in which they were accepted, by identity of their
+        messages: their threads may come to the arm in another one."""
+        self._places = itertools.count()
         self._at_work: set[GoalContext] = set()
         self._frames = FrameLookup(
             create_transform_buffer(self),
@@ -215,6 +220,8 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             and not (skill.replaces and self._skills[name] is skill)
         ]
         if not busy:
+            if skill.replaces:
+                self._accepted[id(goal)] = next(self._places)
             return None
         return f"the {part.value} is busy with {busy[0]}; wait for it or cancel it"
 
@@ -245,6 +252,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             result = self._cancelled(skill, context, str(cancelled))
         finally:
             self._at_work.discard(context)
+            self._accepted.pop(id(context.goal), None)
         self._report(skill.interface.__name__, result)
         return result
 
@@ -271,9 +279,14 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         if skill.replaces:
             patience = REPLACED_ENDS
             with self._newest_lock:
-                if self._newest is not None:
-                    self._newest.cancel(REPLACED)
-                self._newest = context
+                # The request of a service has no place yet.
+                place = self._accepted.setdefault(id(context.goal), next(self._places))
+                newest, self._newest = self._newest, (place, context)
+                if newest is not None and newest[0] > place:
+                    newest, self._newest = self._newest, newest
+                if newest is not None:
+                    newest[1].cancel(REPLACED)
+            context.check_cancelled()
         # Two goals that were accepted in the same moment meet here.
         deadline = time.monotonic() + patience
         while not self._arm_lock.acquire(timeout=0.05):

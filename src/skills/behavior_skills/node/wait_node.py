@@ -10,6 +10,7 @@ from rclpy.node import Node
 
 from behavior_ros import Cancelled, GoalContext, WorkerActionServer, run
 from behavior_skills import interfaces
+from behavior_skills.elapsed import Elapsed
 from behavior_skills.goal_checks import check_goal, check_not_negative
 from behavior_skills.interfaces import SkillFailure
 from behavior_skills.node import conversion
@@ -21,15 +22,15 @@ FEEDBACK_PERIOD = 0.5
 
 def wait(goal_context: interfaces.GoalContext, duration: float) -> Wait.Result:
     """Let a time of the node's clock pass [s]; a cancelled goal tells how long it has waited."""
-    begun, result = goal_context.now(), Wait.Result()
+    passed, result = Elapsed(goal_context), Wait.Result()
     try:
-        while (left := begun + duration - goal_context.now()) > 0.0:
+        while (left := duration - passed()) > 0.0:
             goal_context.feedback("wait", max(0.0, 1.0 - left / duration))
             goal_context.sleep(min(left, FEEDBACK_PERIOD))
         result.message = "The time is over."
     except Cancelled as cancelled:
         result.code, result.message = Wait.Result.CANCELED, f"Cancelled: {cancelled}."
-    result.waited = goal_context.now() - begun
+    result.waited = passed()
     return result
 
 

@@ -102,7 +102,7 @@ class ReplacedGoals:
 
     def send(self, motion: StreamedMotion, now: float) -> None:
         """Send it as a goal, where the one before is old enough."""
-        if now - self._sent < GOAL_PERIOD:
+        if 0.0 <= now - self._sent < GOAL_PERIOD:  # below: the clock was set back
             return
         self.last, self._sent = motion, now
         trajectory = trajectory_message(motion, self._joints)
