@@ -192,11 +192,32 @@ def test_text_to_type(text, kind, value):
         ("99999999999999999999", int),
         ("x", object),
         ("+1", int),
+        ("1e999", float),
+        ("-1e999", float),
     ],
 )
 def test_text_that_does_not_convert(text, kind):
     with pytest.raises(ConversionError):
         TypeRegistry().from_text(text, kind)
+
+
+def test_infinity_is_said_in_words():
+    assert TypeRegistry().from_text("-Infinity", float) == float("-inf")
+
+
+@pytest.mark.parametrize("number", [1.7, float("inf"), float("nan")])
+def test_a_number_that_no_member_of_an_enumeration_has_is_refused(number):
+    assert TypeRegistry().cast(2.0, Color) is Color(2)
+    with pytest.raises(ConversionError):
+        TypeRegistry().cast(number, Color)
+
+
+@pytest.mark.parametrize("json", ["[" * 100_000, '{"x": ' + "9" * 5000 + "}", '{"__type": []}'])
+def test_json_that_cannot_be_read_is_a_conversion_error(json):
+    types = TypeRegistry()
+    types.json.register(Pose)
+    with pytest.raises(ConversionError):
+        types.from_text(f"json:{json}", Pose)
 
 
 def test_lenient_numbers_as_in_4_8():

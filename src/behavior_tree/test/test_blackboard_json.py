@@ -114,6 +114,8 @@ def test_import_obeys_the_types_of_entries_or_changes_nothing():
     assert dict(board.items()) == {"speed": None, "queue": None, "n": 5}
     with pytest.raises(BlackboardError, match='JSON type "Nope" is unknown'):
         import_blackboard_from_json({"p": {"__type": "Nope"}}, board)
+    with pytest.raises(BlackboardError, match="is the name of a JSON type"):
+        import_blackboard_from_json({"p": {"__type": []}}, board)
     with pytest.raises(BlackboardError, match="is no Point"):
         import_blackboard_from_json({"p": {"__type": "Point", "z": 1}}, board)
     import_blackboard_from_json({"speed": 1, "n": 2.0, "queue": [1, 2]}, board)

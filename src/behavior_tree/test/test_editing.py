@@ -343,3 +343,12 @@ def test_a_branch_is_not_moved_too_deep():
     with pytest.raises(LoadError, match="nested deeper than 256"):
         editor.move(tree.root_node().children[0], "q9", 0)
     assert len(tree.root_node().children) == 2
+
+
+def test_an_edit_for_which_no_numbers_are_left_says_so():
+    _, tree, editor = edited('<Sequence name="s"><A/></Sequence>', A="S")
+    editor._last_uid = 65534
+    assert editor.insert("s", 0, "<A/>").uid() == 65535
+    with pytest.raises(LoadError, match=r"all 65535 numbers .* load the tree anew"):
+        editor.insert("s", 0, "<A/>")
+    assert len(list(tree.nodes())) == 3

@@ -375,3 +375,19 @@ def test_typed_ports_of_two_nodes_are_apart(typed):
         "m" if typed.manifests()["Scale"].ports["factor"].default else None
     )
     assert tree.tick_once() is SUCCESS
+
+
+def test_a_behaviour_whose_setup_failed_is_set_up_again():
+    class Late(Doubler):
+        def setup(self, **kwargs: Any) -> None:
+            super().setup(**kwargs)
+            if self.log == ["setup"]:
+                raise RuntimeError("no server yet")
+
+    factory = BehaviorTreeFactory()
+    factory.register_py_trees_behaviour("Late", Late)
+    tree = factory.create_tree_from_text(xml("<Late/>"))
+    with pytest.raises(NodeExecutionError, match="no server yet"):
+        tree.tick_exactly_once()
+    tree.tick_exactly_once()
+    assert tree.root_node().behaviour.log == ["setup", "setup", "initialise"]

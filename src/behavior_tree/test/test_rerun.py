@@ -320,3 +320,15 @@ def test_a_random_tree_decides_the_same_on_its_record(block):
         ticks += done.compared
     assert played >= 12
     assert ticks >= 60
+
+
+def test_a_write_to_an_entry_that_was_removed_is_captured():
+    tree = BehaviorTreeFactory().create_tree_from_text(
+        xml('<Sequence><UnsetBlackboard key="k"/><Script code="k := 1"/></Sequence>')
+    )
+    with Capture(tree, writes=True) as capture:
+        found = []
+        for _ in range(3):
+            tree.tick_exactly_once()
+            found.append([write.value for write in capture.take(0.0).writes])
+    assert found == [[1], [1], [1]]

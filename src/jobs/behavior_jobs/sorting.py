@@ -126,8 +126,8 @@ class SortObserver:
 
     def _contained(self, seen: SeenObject, snapshot: SceneSnapshot) -> bool:
         container = snapshot.objects.get(self.containers[seen.class_id])
-        if container is None:
-            return False
+        if container is None:  # out of sight: what lay in it is still there
+            return seen.name in self._sorted
         x, y, z = seen.seen_from(container)
         length, width, height = container.size
         above = -height <= z <= height / 2 + FALLING

@@ -58,6 +58,7 @@ class ObserveSorting(SceneObserver):
         wait = self.get_input("wait_for_missing")
         if self._observer is None or self._observer.containers != containers:
             self._observer = SortObserver(containers, wait_for_missing=wait)
+        self._observer.wait_for_missing = max(wait, 0.0)  # it may be edited while the tree runs
         seen = self._observer.update(snapshot, self._scene.now, avoid=self.get_input("avoid"))
         self._write(seen, containers)
         return NodeStatus.SUCCESS

@@ -102,7 +102,8 @@ class ObserveTower(SceneObserver):
         """Observe."""
         plan = tower_plan(self)
         if self._observer is None or self._observer.plan != plan:
-            self._observer = TowerObserver(plan, settle_time=self.get_input("settle_time"))
+            self._observer = TowerObserver(plan)
+        self._observer.settle_time = self.get_input("settle_time")  # may be edited meanwhile
         self._write(self._observer.update(snapshot, self._scene.now))
         return NodeStatus.SUCCESS
 

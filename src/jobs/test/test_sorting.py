@@ -13,7 +13,8 @@ from scipy.spatial.transform import Rotation
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
 from behavior_jobs.insertion import insertion_pose
 from behavior_jobs.sorting import SortObserver, containers_from
-from behavior_jobs.sorting_nodes import DropPose
+from behavior_jobs.sorting_nodes import DropPose, ObserveSorting
+from behavior_jobs.tower_nodes import ObserveTower
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 
 TRAYS = {"red_ball": "red_tray", "blue_ball": "blue_tray"}
@@ -88,6 +89,15 @@ def test_a_sorted_ball_that_is_out_of_sight_stays_sorted() -> None:
     assert (seen.sorted, seen.missing, seen.complete) == (("red_ball_0",), (), True)
 
 
+def test_a_sorted_ball_stays_sorted_while_its_tray_is_out_of_sight() -> None:
+    observer = SortObserver(TRAYS)
+    balls = ball("red_ball_0", 0.45, 0.36, 0.035), ball("red_ball_1", 0.4, 0.1)
+    observer.update(scene(*balls), 0.0)
+    without = SceneSnapshot(objects={each.name: each for each in balls})
+    seen = observer.update(without, 1.0)
+    assert (seen.sorted, seen.waiting) == (("red_ball_0",), ("red_ball_1",))
+
+
 def test_crowded_balls_and_the_one_to_avoid_come_last() -> None:
     near = [ball("red_ball_0", 0.4, 0.16), ball("red_ball_1", 0.4, 0.10)]
     far, farther = ball("red_ball_2", 0.4, -0.1), ball("blue_ball_0", 0.6, 0.16)
@@ -127,6 +137,31 @@ class Looker:
 
     def __init__(self, snapshot: SceneSnapshot | None) -> None:
         self.snapshot, self.now, self.rng = snapshot, 0.0, random.Random(0)
+
+
+def test_times_that_are_edited_while_a_tree_runs_count() -> None:
+    factory = BehaviorTreeFactory()
+    looker = Looker(scene(ball("red_ball_0", 0.4, 0.1)))
+    for node_class in (ObserveSorting, ObserveTower):
+        factory.register_node_type(node_class, node_class.__name__, looker)
+    tree = factory.create_tree_from_text(
+        """<root BTCPP_format="4"><BehaviorTree ID="M"><Parallel>
+        <ObserveSorting containers="red_ball:red_tray" finished="{finished}"/>
+        <ObserveTower order="red_ball_0" position="0.4;0.1" settled="{settled}"
+          settle_time="9.0"/>
+        </Parallel></BehaviorTree></root>"""
+    )
+    sorting, tower = tree.root_node().children
+    tree.tick_once()
+    looker.now = 1.0
+    sorting.set_port("wait_for_missing", "2.0")
+    tower.set_port("settle_time", "0.5")
+    looker.snapshot = scene()
+    tree.tick_once()
+    looker.now = 4.0
+    tree.tick_once()
+    board = tree.root_blackboard()
+    assert (board.get("finished"), board.get("settled")) == (True, True)
 
 
 def test_things_are_dropped_where_little_lies() -> None:

@@ -177,7 +177,7 @@ class TypeRegistry:
         if accepts(port_type, value):
             return value
         if _is_enum(port_type) and isinstance(value, int | float):
-            return _enum_from_number(int(value), port_type)
+            return _enum_from_number(_cast_int(value), port_type)
         raise ConversionError(
             f"[{kind.__name__}] {_short(value)} is not a [{type_name(port_type)}]"
         )
@@ -193,7 +193,10 @@ class TypeRegistry:
         return self.cast(value, value_type)
 
     def _from_json(self, text: str, port_type: Any) -> Any:
-        value = self.json.from_json(_to_json(text, dict), port_type)
+        try:
+            value = self.json.from_json(_to_json(text, dict), port_type)
+        except RecursionError:
+            raise ConversionError(f"[{_short(text)}] is nested too deep") from None
         if not isinstance(value, port_type):
             raise ConversionError(f"[{text}] is not a [{type_name(port_type)}]")
         return value
@@ -252,7 +255,10 @@ class TypeRegistry:
         number = text.strip()
         found = _FLOAT.match(number)
         if found and found.end() == len(number):
-            return float(found.group())
+            value = float(number)
+            if math.isinf(value) and "inf" not in number.lower():
+                raise ConversionError(f"[{text}] is too large for a double")
+            return value
         if number in self.enums:
             return float(self.enums[number])
         raise ConversionError(f"Can't convert string [{text}] to double")
@@ -347,7 +353,7 @@ def _text_to_bool(text: str) -> bool:
 def _to_json(text: str, port_type: type) -> Any:
     try:
         value = json.loads(text.removeprefix(_JSON))
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # also of numbers with thousands of digits
         raise ConversionError(f"[{text}] is not JSON: {error}") from error
     if not isinstance(value, port_type):
         raise ConversionError(f"[{text}] is not a JSON {port_type.__name__}")

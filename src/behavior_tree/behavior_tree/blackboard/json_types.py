@@ -109,6 +109,8 @@ class JsonTypes:
             return data
         if TYPE_KEY in data:
             name = data[TYPE_KEY]
+            if not isinstance(name, str):
+                raise ConversionError(f'"{TYPE_KEY}" is the name of a JSON type, not {name!r:.60}')
             value_type = self._by_name.get(name) or _SHARED._by_name.get(name)
             if value_type is None:
                 raise ConversionError(

@@ -54,10 +54,12 @@ class ManyChanges:
     ports: list[tuple[TreeNode, str, str | None]] = field(default_factory=list)
     """Texts that ports get; None: as if nothing were written."""
     names: dict[TreeNode, str] = field(default_factory=dict)
+    others: list[TreeNode] = field(default_factory=list)
+    """Nodes of which something else changes."""
 
     def __bool__(self) -> bool:
         """Whether anything changes."""
-        return bool(self.children or self.ports or self.names)
+        return bool(self.children or self.ports or self.names or self.others)
 
 
 Arguments = ParamSpec("Arguments")
@@ -231,11 +233,17 @@ class TreeEditor:
         )
 
     @_between_ticks
-    def change_many(self, changes: ManyChanges) -> None:
+    def change_many(
+        self, changes: ManyChanges, complete: Callable[[], None] = lambda: None
+    ) -> None:
         """Make many changes in one step, after which the tree is as files say that were checked.
 
         Nothing is checked here but what only building finds. It is no step of the history, and
         ends it: the changes before it cannot be taken back any more.
+
+        Args:
+            changes: what becomes of the tree
+            complete: changes what else is to be changed, before the tree's subscribers are told
 
         Raises:
             LoadError: a new node cannot be built; nothing has changed
@@ -254,17 +262,25 @@ class TreeEditor:
         self._halt_leaving(lists)  # which may raise: nothing has changed yet
         for node, port, text in changes.ports:
             _restore_port(node, port, text)
-        changed = [*(node for node, _, _ in changes.ports), *changes.names]
+        changed = [*(node for node, _, _ in changes.ports), *changes.names, *changes.others]
         announced = StructureChange("several", changed=tuple(dict.fromkeys(changed)))
         self._undo.clear()
         self._redo.clear()
-        if lists:
-            self._rearrange(lists)
-            self._tree.change_structure(self._root_of(lists), self._present_instances, announced)
-        for node, name in changes.names.items():
-            self._name(node, name)
-        if not lists or changes.names:
+
+        def finish() -> None:
+            for node, name in changes.names.items():
+                self._name(node, name)
+            complete()
+
+        if not lists:
+            finish()
             self._tree.announce_change(announced)
+            return
+        self._rearrange(lists)
+        root = self._root_of(lists)
+        self._tree.change_structure(root, self._present_instances, announced, finish)
+        # Nothing brings back those that are gone.
+        self._instances = {id(each.blackboard): each for each in self._tree.subtrees}
 
     def _leaving(self, changes: ManyChanges) -> set[TreeNode]:
         """Nodes that will not be in the tree."""

@@ -26,6 +26,8 @@ class _Step:
 
     before: dict[Path, bytes]
     after: dict[Path, bytes]
+    included: dict[Path, bytes]
+    """Files that belong to these since, as they were read."""
 
 
 class TreeFiles:
@@ -175,9 +177,13 @@ class TreeFiles:
                 {file: editor.root for file, editor in editors.items()},
                 self._retagged(editors),
             )
-            self._undo.append(_Step({file: self._data[file] for file in after}, after))
+            files = [Path(file) for file in sorted(self.documents.files)]
+            included = {file: _read(file) for file in files if file not in self._data}
+            before = {file: self._data[file] for file in after}
+            self._undo.append(_Step(before, after, included))
             self._redo.clear()
-            self._data.update(after)
+            self._data.update({**after, **included})
+            self._saved.update(included)
         return list(after)
 
     def _retagged(self, editors: Editors) -> list[tuple[Element, Element]] | None:
@@ -197,16 +203,22 @@ class TreeFiles:
         """Take back the last step; False if there is none."""
         if not self._undo:
             return False
-        self._redo.append(self._undo.pop())
-        self._data.update(self._redo[-1].before)
+        step = self._undo.pop()
+        self._redo.append(step)
+        self._data.update(step.before)
+        for file in step.included:
+            if self._data[file] == self._saved[file]:  # else it is to be saved
+                del self._data[file], self._saved[file]
         return True
 
     def redo(self) -> bool:
         """Make the step again that was taken back last; False if there is none."""
         if not self._redo:
             return False
-        self._undo.append(self._redo.pop())
-        self._data.update(self._undo[-1].after)
+        step = self._redo.pop()
+        self._undo.append(step)
+        self._data.update({**step.included, **step.after})
+        self._saved = {**step.included, **self._saved}
         return True
 
     # -- disk -----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from behavior_tree.xml.document import parse_xml
 NOTHING = "nothing"
 """Mark of what is not in a behaviour: the child of an empty list, a Step around a list."""
 _NOT_PORTS = ("name", "ID", "nominal_duration")
+_PLACES = {"previous": "Previous", "beginning": "Beginning"}
 _CONDITIONS = {"AlwaysSuccess": "ALWAYS_SUCCEED", "AlwaysFailure": "ALWAYS_FAIL"}
 _KINDS = {
     "ConcurrentSequence": "Sequence",
@@ -55,6 +56,9 @@ class _Writer:
     def __init__(self, trees: dict[str, ElementTree.Element]) -> None:
         self._trees = trees
         self._names: dict[str, str] = {}
+        self._written: list[tuple[str, Object, bool]] = []
+        """Of a file: the name under which a node is called, the node, and whether it is as it was
+        imported."""
         self.files: dict[str, str] = {}
         self.problems: list[str] = []
 
@@ -68,19 +72,41 @@ class _Writer:
         name = free[0] if free else f"{tree_id} ({len(self.files)}).json"
         self._names[tree_id] = name
         self.files[name] = ""
-        self.files[name] = write_behavior(self._node(root, None))
+        outer, self._written = self._written, []
+        node = self._node(root, None)
+        self._follow_names()
+        self._written = outer
+        self.files[name] = write_behavior(node)
         return name
+
+    def _follow_names(self) -> None:
+        """Let nodes that are written as they were call others by the names that these have now."""
+        earlier: dict[str, str] = {}
+        anywhere: dict[str, set[str]] = {}
+        for called, node, _ in self._written:
+            anywhere.setdefault(called, set()).add(_name(node))
+        for called, node, as_it_was in self._written:
+            after, to = node.get("executeAfterAction"), node.get("nodeToGoto")
+            if as_it_was and isinstance(after, str) and after not in _PLACES.values():
+                node["executeAfterAction"] = earlier.get(after, after)
+            if as_it_was and isinstance(to, str) and to != "Next":
+                names = anywhere.get(to, ())
+                node["nodeToGoto"] = next(iter(names)) if len(names) == 1 else to
+            earlier[called] = _name(node)
 
     def _node(self, element: ElementTree.Element, around: ElementTree.Element | None) -> Object:
         self._check(element, around)
         rule = ruled(element, around)
-        mark, _, said = element.get("_ihmc", "").partition(" ")
-        node = parse(said) if mark == digest(rule) else rule
+        mark, _, text = element.get("_ihmc", "").partition(" ")
+        said = _said(text)
+        as_it_was = said is not None and mark == digest(rule)
+        node = dict(said if said is not None and as_it_was else rule)
+        self._written.append((_name(said or rule), node, as_it_was))
         if element.tag == "SubTree" and element.get("ID") in self._trees:
             node["file"] = self.tree(element.get("ID", ""), str(node.get("file", "")))
         if "children" in node:
             node["children"] = [self._child(each) for each in _children(element)]
-        return dict(node)
+        return node
 
     def _child(self, element: ElementTree.Element) -> Object:
         if element.tag == "Step" and len(element) == 1:
@@ -138,8 +164,7 @@ def ruled(element: ElementTree.Element, around: ElementTree.Element | None) -> O
     if kind in ("Sequence", "Fallback"):
         return node
     after = "previous" if around is None else around.get("execute_after", "previous")
-    spoken = {"previous": "Previous", "beginning": "Beginning"}
-    node["executeAfterAction"] = spoken.get(after, after)
+    node["executeAfterAction"] = _PLACES.get(after, after)
     return node | _fields(element)
 
 
@@ -154,6 +179,20 @@ def _fields(element: ElementTree.Element) -> dict[str, Any]:
         each for each in element.attrib.items() if each[0][0] != "_" and each[0] not in _NOT_PORTS
     ]
     return {name: of_text(text) for name, text in ports}
+
+
+def _said(text: str) -> Object | None:
+    """A node as it was imported; None: that is not kept, or cannot be read any more."""
+    try:
+        said = parse(text)
+    except ValueError:
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _name(node: Object) -> str:
+    """What a node is called by in a file."""
+    return str(node.get("name", node.get("file", "")))
 
 
 def digest(rule: Object) -> str:

@@ -117,6 +117,9 @@ class _Reader:
         if write_behavior(json) != text:
             self._notes.append(f"{name}: not in IHMC's layout, in which an export will write it")
         root = read_nodes(json, lambda note: self._notes.append(f"{name}: {note}"))
+        for node in root.all():
+            if node.kind == "Goto":
+                _note_inside(node, str(node.json.get("nodeToGoto", "Next")))
         tree = ElementTree.Element("BehaviorTree", ID=self._ids[name])
         tree.append(self._list(root, name))
         self._trees[name] = tree
@@ -223,12 +226,14 @@ class _Reader:
     def _keep(
         self, made: ElementTree.Element, node: IhmcNode, around: ElementTree.Element | None = None
     ) -> None:
-        """Note what the file has, where the rules of an export would not give it again."""
+        """Note what the file has, where the rules of an export would not give it again, or where
+        an export must know under which name it is called.
+        """
         said = dict(node.json)
         if "children" in said:
             said["children"] = []
         rule = ruled(made, around if around is not made else None)
-        if compact(said) != compact(rule):
+        if node.is_named or compact(said) != compact(rule):
             made.set("_ihmc", f"{digest(rule)} {compact(said)}")
 
 
@@ -243,6 +248,13 @@ def _target(node: IhmcNode, wanted: str) -> IhmcNode | None:
                     return child
     root = lists[-1]
     return root.children[0] if root.said_name == wanted else None
+
+
+def _note_inside(node: IhmcNode, wanted: str) -> None:
+    """A Goto that goes to a list here calls a node in it by its name."""
+    to = None if wanted == "Next" else _target(node, wanted)
+    for each in [] if to is None or to.said_name == wanted else to.all():
+        each.is_named = each.is_named or each.said_name == wanted
 
 
 def _clean(text: Any) -> str:

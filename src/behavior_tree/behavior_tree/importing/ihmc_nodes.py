@@ -39,6 +39,8 @@ class IhmcNode:
     """Children of its list that it waits for; empty: the one before it."""
     is_first: bool = False
     """Whether it begins with its list, wherever it stands."""
+    is_named: bool = False
+    """Whether a node calls it by its name that is no child of the same list."""
 
     @property
     def said_name(self) -> str:
@@ -154,11 +156,12 @@ def _after(node: IhmcNode, found: IhmcNode, warn: Warn) -> None:
     parent, path = node.parent, [found, *found.above()]
     assert parent is not None
     if found in node.above():
-        node.is_first = True
+        node.is_first = found.is_named = True
         if found is not parent:
             warn(f"'{node.name}' begins with its list '{parent.name}', not with '{found.name}'")
         return
     own = next((each for each in path if each.parent is parent), None)
+    found.is_named = found.is_named or own is not found
     if own is not None:
         node.after = [own.name]
         if own is not found or own.is_list:

@@ -96,7 +96,11 @@ class Tree:
         raise KeyError(f"no node with path '{path}'")
 
     def change_structure(
-        self, root: TreeNode, instances: Callable[[], list[Subtree]], change: StructureChange
+        self,
+        root: TreeNode,
+        instances: Callable[[], list[Subtree]],
+        change: StructureChange,
+        complete: Callable[[], None] | None = None,
     ) -> None:
         """Take note that nodes have been added or removed, by `behavior_tree.editing`.
 
@@ -104,6 +108,7 @@ class Tree:
             root: the topmost node now
             instances: gives the instances of trees, called when all nodes are known
             change: told to the subscribers, completed by the nodes added and removed
+            complete: does the rest of the edit, before the subscribers are told
         """
         before = {node: None for subtree in self.subtrees for node in subtree.nodes}
         self._root = root
@@ -114,6 +119,8 @@ class Tree:
         after = dict.fromkeys(self.nodes())
         added = tuple(node for node in after if node not in before)
         removed = tuple(node for node in before if node not in after)
+        if complete is not None:
+            complete()
         self.announce_change(replace(change, added=added, removed=removed))
 
     def announce_change(self, change: StructureChange) -> None:

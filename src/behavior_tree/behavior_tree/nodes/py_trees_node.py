@@ -124,9 +124,9 @@ class PyTreesNode(ActionNodeBase):
 
     def tick(self) -> NodeStatus:
         if not self._is_set_up:
-            self._is_set_up = True
             for each in self.behaviour.iterate():
                 each.setup(**self._setup_arguments)
+            self._is_set_up = True  # not if one has raised: the next tick tries again
         if self.status is not RUNNING:
             self._emitted.clear()
         before = self._write_inputs()

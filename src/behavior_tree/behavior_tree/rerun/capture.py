@@ -6,7 +6,7 @@ from __future__ import annotations
 from behavior_tree.kernel.record import RecordBatch
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.closing import Closing
-from behavior_tree.monitoring.history import BlackboardHistory
+from behavior_tree.monitoring.history import BlackboardHistory, BlackboardWrite
 from behavior_tree.rerun.history import RecordedTick, RecordedWrite
 
 _DEPTH = 1000
@@ -28,7 +28,7 @@ class Capture(Closing):
         self._tree = tree
         self._batches: list[RecordBatch] = []
         self._history = BlackboardHistory(tree, _DEPTH) if writes else None
-        self._seen: dict[tuple[str, str], int] = {}
+        self._seen: dict[tuple[str, str], BlackboardWrite] = {}
         self._take_writes([])
         self._unsubscribe = tree.subscribe_changes(self)
 
@@ -68,10 +68,11 @@ class Capture(Closing):
         for subtree in self._tree.subtrees:
             for key in subtree.blackboard.get_keys():
                 place = (subtree.instance_name, key)
-                for write in self._history.writes(key, subtree.blackboard):
-                    if write.seq > self._seen.get(place, 0):
-                        self._seen[place] = write.seq
-                        found.append((write.stamp, place, write))
+                writes = self._history.writes(key, subtree.blackboard)
+                last = self._seen.get(place)  # counts begin anew where an entry was removed
+                known = next((i + 1 for i, each in enumerate(writes) if each is last), 0)
+                found += [(write.stamp, place, write) for write in writes[known:]]
+                self._seen.update((place, write) for write in writes[-1:])
         return [
             RecordedWrite(*place, write.value, write.uid, sum(time < stamp * 1e9 for time in times))
             for stamp, place, write in sorted(found, key=lambda each: each[0])

@@ -113,6 +113,10 @@ class LiveTree:
                     node.halt_node()
                     node.reset_status()
             self._make(plan, state)
+        self.tree.emit_wake_up()
+
+    def _make(self, plan: _Plan, state: State) -> None:
+        def complete() -> None:
             for node, texts in plan.conditions.items():
                 _set_conditions(node, texts)
             for node, attributes in plan.others:
@@ -121,16 +125,17 @@ class LiveTree:
             if not plan.all_stay:
                 self._ids = plan.stay
             self._identify(state, new=not plan.all_stay)
-        self.tree.emit_wake_up()
 
-    def _make(self, plan: _Plan, state: State) -> None:
         before = [(node, node.registration_id()) for node, _ in plan.trees]
         self._factory.adopt(state.files.documents)
         for node, tree_id in plan.trees:
             node.config().registration_id = tree_id
+        plan.changes.others.extend([*plan.conditions, *(node for node, _ in plan.trees)])
         try:
             if plan.changes:
-                self._editor.change_many(plan.changes)
+                self._editor.change_many(plan.changes, complete)
+            else:
+                complete()
         except Exception:  # a node may raise anything while it is built
             self._factory.adopt(self.state.files.documents)
             for node, tree_id in before:
@@ -145,7 +150,13 @@ class LiveTree:
         new = self._main(root, plan, state)
         if new is not root:
             plan.changes.children[None] = [new]
+        elif self._tree_element(state).get("ID") != self._tree_element(self.state).get("ID"):
+            plan.changes.others.append(root)  # its tree has another name
         return plan
+
+    def _tree_element(self, state: State) -> Element:
+        """The ``<BehaviorTree>`` of the main tree in some files."""
+        return state.spots[self._tree_of(self.tree.subtrees[0])].element
 
     def _main(self, root: TreeNode, plan: _Plan, state: State) -> TreeNode | Element:
         """What becomes of the root of the main tree; raises LogicError if that is gone."""

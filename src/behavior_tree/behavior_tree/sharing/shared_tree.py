@@ -47,6 +47,8 @@ class _Step:
     after: Snapshot
     retagged: tuple[str, ...] | None
     """Elements whose attributes alone it changes; None: it changes more."""
+    passed_over: bool = False
+    """It could not be taken back, or made again, when that was asked for last."""
 
 
 @dataclass(eq=False)
@@ -297,11 +299,15 @@ class SharedTree:
         if op in ("undo", "redo"):
             session = self._sessions[edit.editor]
             steps = session.undo if op == "undo" else session.redo
-            if not steps:
-                raise LogicError(f"there is no edit of yours to {op}")
-            step = steps[-1]
+            step = _next_step(steps, op)
             left, wanted = (step.after, step.before)[:: 1 if op == "undo" else -1]
-            state = gone_back(now, left.without_elements(), wanted.without_elements())
+            try:
+                state = gone_back(now, left.without_elements(), wanted.without_elements())
+            except BehaviorTreeError as error:
+                step.passed_over = True  # else it would hide all before it for good
+                if all(each.passed_over for each in steps):
+                    raise
+                raise LogicError(f"{error}; to {op} another edit of yours, {op} again") from error
             nodes: tuple[str, ...] = tuple(id for id in state.spots if id not in now.spots)
             # What it left as it was may be gone by now.
             only = step.retagged and tuple(id for id in step.retagged if id in state.spots)
@@ -459,6 +465,8 @@ class SharedTree:
         step = _Step(
             before.snapshot.without_elements(), after.without_elements(), prepared.retagged
         )
+        for each in session.undo:
+            each.passed_over = False
         session.undo.append(step)
         session.redo.clear()
         self._steps.append((session, step))
@@ -467,6 +475,18 @@ class SharedTree:
             for steps in (owner.undo, owner.redo):
                 if oldest in steps:
                     steps.remove(oldest)
+
+
+def _next_step(steps: list[_Step], op: str) -> _Step:
+    """The last step that has not been passed over, or the last one when all have been; raises
+    LogicError if there is none.
+    """
+    if not steps:
+        raise LogicError(f"there is no edit of yours to {op}")
+    if all(step.passed_over for step in steps):
+        for step in steps:
+            step.passed_over = False
+    return next(step for step in reversed(steps) if not step.passed_over)
 
 
 def _main_tree(state: State) -> str | None:

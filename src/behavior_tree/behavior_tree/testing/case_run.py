@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from behavior_tree.errors import LoadError, XmlProblem
+from behavior_tree.errors import BehaviorTreeError, LoadError, XmlProblem
 from behavior_tree.testing.case_file import Case, CaseFile, Expectation, Explore
 from behavior_tree.testing.coverage import Coverage
 from behavior_tree.testing.exploration import Exploration, TooManyError, explore
@@ -90,6 +90,8 @@ class FileRun:
             self._run(case, result)
         except LoadError as error:
             result.failures.append("\n".join(map(str, error.problems)))
+        except BehaviorTreeError as error:
+            result.failures.append(f"{case.part.place}: {error}")
         result.seconds = time.monotonic() - begun
         return result
 

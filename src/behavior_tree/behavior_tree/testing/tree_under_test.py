@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.blackboard import Blackboard
-from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.errors import BehaviorTreeError, LogicError
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
@@ -166,6 +167,7 @@ class TreeUnderTest:
 
         Raises:
             LoadError: something means a node or an output that there is not
+            LogicError: a value that an entry does not take, a script of an event that fails
         """
         self.clock.reset()
         given = read_rules(Part(outcomes or {}, "outcomes"))
@@ -209,12 +211,14 @@ class TreeUnderTest:
         defaults = {name: port.default for name, port in ports.items() if port.default is not None}
         given = {**defaults, **values}
         for key in ports.keys() & given:
-            board.set(key, self._typed(given[key], ports[key].type))
+            with _told(f"entry '{key}'"):
+                board.set(key, self._typed(given[key], ports[key].type))
         tree = self.factory.create_tree(tree_id, board)
         for key in values.keys() - ports:  # now, since the tree's ports say their types
             entry = board.entry(key)
             whole = entry is not None and entry.type is float and type(values[key]) is int
-            board.set(key, float(values[key]) if whole else values[key])
+            with _told(f"entry '{key}'"):
+                board.set(key, float(values[key]) if whole else values[key])
         return tree
 
     def _typed(self, value: Any, kind: str) -> Any:
@@ -227,6 +231,15 @@ class TreeUnderTest:
 def default_factory(file: Path, clock: SimulatedClock) -> BehaviorTreeFactory:
     """Knows the built-in nodes, and what the file and its includes describe."""
     return make_factory((file,), clock=clock)
+
+
+@contextlib.contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Says what of a case an error is about."""
+    try:
+        yield
+    except BehaviorTreeError as error:
+        raise LogicError(f"{what}: {error}") from error
 
 
 def _specs(properties: Iterable[PropertySpec] | list[Any]) -> list[PropertySpec]:
@@ -293,9 +306,11 @@ class _Course:
             event = self.events.pop(0)
             board = self.tree.root_blackboard()
             for key, value in event.values.items():
-                board.set(key, value)
+                with _told(f"event at {event.at:g} s, entry '{key}'"):
+                    board.set(key, value)
             if event.script:
-                compile_script(event.script, self.tree.runtime.quirks).run(board)
+                with _told(f"event at {event.at:g} s, script"):
+                    compile_script(event.script, self.tree.runtime.quirks).run(board)
             if event.halt:
                 self.tree.halt_tree()
                 self.observer.tick_is_over()

@@ -197,8 +197,9 @@ class TreeBuilder:
         subtree, children = place.subtree, element.children
         type_id = str(resolve_type(element))
         self._uid = uid = self._uid + 1
-        if uid > MAX_NODES:
-            raise _too_large(element)
+        if uid > MAX_NODES:  # of an edit: `build` has counted the nodes
+            message = f"all {MAX_NODES} numbers of nodes have been used by edits of this tree"
+            raise LoadError([element.problem(message, "save the edits and load the tree anew")])
         given = element.attributes.get("name", type_id)
         name = self._names.get(given) or self._new_name(given, type_id)
         path = place.path_start + (name if name != type_id else f"{type_id}::{uid}")

@@ -139,6 +139,28 @@ def test_files_that_others_have_made_it_include_belong_to_it(tmp_path):
     assert files.modified == []
 
 
+def test_a_file_that_an_edit_includes_belongs_to_them_until_that_is_undone(tmp_path):
+    files = opened(tmp_path)
+    more = tmp_path / "more.xml"
+    more.write_bytes(LIB.replace(b"Lib", b"More"))
+    files.change(lambda e: e[files.path].insert((), 0, '<include path="more.xml"/>'))
+    assert files.modified == [files.path]
+    rename_tree(files, "More", "Most")
+    assert files.modified == [files.path, more]
+    assert files.undo()
+    assert files.undo()
+    assert more not in files.data
+    assert files.modified == []
+    assert files.redo()
+    assert files.redo()
+    files.save()
+    assert 'ID="Most"' in more.read_text()
+    assert files.undo()
+    assert files.undo()  # what was saved is still to be saved
+    files.save()
+    assert 'ID="More"' in more.read_text()
+
+
 def test_an_edited_file_that_others_include_no_more_is_named(tmp_path):
     files = opened(tmp_path)
     files.change(lambda e: e[tmp_path / "lib.xml"].replace((0, 0), "<AlwaysFailure/>"))

@@ -71,7 +71,7 @@ class Case:
         register_placeholders(factory, self.imported.xml)
         return factory, factory.create_tree_from_file(self.xml)
 
-    def edited(self, name, **attributes):
+    def edited(self, name, /, **attributes):
         tree = ElementTree.parse(self.xml)
         next(e for e in tree.iter() if e.get("name") == name).attrib.update(attributes)
         tree.write(self.xml)
@@ -171,6 +171,26 @@ def test_across_lists_nothing_begins_earlier(tmp_path):
     assert steps == ["beginning", "a;b", "beginning", "beginning", "inner"]
     case.load()
     assert export_ihmc(case.xml) == {"job.json": case.text}
+
+
+@pytest.mark.parametrize(("old", "caller"), [("a", "y"), ("x", "c"), ("inner", "own")])
+def test_a_node_that_has_another_name_is_called_by_it_in_other_lists(tmp_path, old, caller):
+    inner = sequence("inner", wait("x"), wait("y", "a"), wait("own", "inner"))
+    case = Case(tmp_path, sequence("job.json", wait("a"), inner, wait("c", "x")))
+    assert export_ihmc(case.xml) == {"job.json": case.text}
+    children = case.edited(old, name="new")["children"]
+    nodes = [*children, *children[1]["children"]]
+    (after,) = [each["executeAfterAction"] for each in nodes if each["name"] == caller]
+    assert after == "new"
+
+
+def test_a_goto_into_a_list_calls_its_target_by_the_name_that_it_has_now(tmp_path):
+    inner = sequence("inner", wait("x"), wait("y"))
+    again = leaf("GotoNodeDefinition", "again", nodeToGoto="y")
+    case = Case(tmp_path, sequence("job.json", inner, again))
+    assert case.element("again").get("to") == "inner"
+    assert export_ihmc(case.xml) == {"job.json": case.text}
+    assert case.edited("y", name="new")["children"][1]["nodeToGoto"] == "new"
 
 
 def test_who_comes_after_a_list_around_begins_with_it(tmp_path):

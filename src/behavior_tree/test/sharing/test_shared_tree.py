@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One tree, several editors: what is made, what is refused, what is taken back."""
 
+import gc
 import json
 from pathlib import Path
 
@@ -8,6 +9,10 @@ import pytest
 from sharing_kit import MAIN, Clock, Shared, document, factory, files, fresh, shape
 
 from behavior_tree import LoadError, LogicError, NodeStatus
+from behavior_tree.kernel.subtree import Subtree
+from behavior_tree.monitoring.loggers.document import tree_document
+from behavior_tree.monitoring.tree_records import RecordKind, TreeRecords
+from behavior_tree.monitoring.uid_document import UidDocument
 from behavior_tree.sharing import Code, Edit, Limits, Running, SharedTree
 from behavior_tree.sharing.document import Replica
 from behavior_tree.sharing.remote import RemoteEditor
@@ -249,6 +254,51 @@ def test_an_edit_from_inside_a_tick_is_refused(tmp_path):
     assert shape(shared.live) == shape(fresh(shared))
 
 
+@pytest.mark.parametrize("ports", [{}, {"ticks": "9"}])
+def test_who_watches_the_tree_is_told_of_conditions(shared, ports):
+    document, records = UidDocument(shared.live, "Main"), []
+    TreeRecords(shared.live, records.append, document=lambda _: document.text())
+    attributes = {"_skipIf": "false", **ports}
+    assert shared.do("set", node=shared.id("a"), attributes=attributes).code is Code.MADE
+    assert records[-1].kind is RecordKind.EDIT
+    assert ' _skipIf="false"' in records[-1].xml
+    assert document.text() == records[-1].xml
+
+
+@pytest.mark.parametrize(("node", "name"), [("l", "Other"), ("top", "Start")])
+def test_who_watches_the_tree_is_told_of_another_name_of_a_tree(shared, node, name):
+    told = []
+    shared.live.subscribe_structure_change(lambda _: told.append(tree_document(shared.live)))
+    tree = shared.tree.state.spot(shared.id(node)).parent
+    assert shared.do("rename", node=tree, name=name).code is Code.MADE
+    assert f'<BehaviorTree ID="{name}"' in told[-1]
+
+
+def test_who_watches_the_tree_is_told_once_when_all_is_done(shared):
+    told = []
+    shared.live.subscribe_structure_change(
+        lambda _: told.append([node.name() for node in shared.live.nodes()])
+    )
+    steps = [
+        {"op": "set", "node": shared.id("a"), "attributes": {"name": "first"}},
+        {"op": "remove", "node": shared.id("left b")},
+    ]
+    assert shared.do("several", steps=steps).code is Code.MADE
+    (names,) = told
+    assert "first" in names
+
+
+def test_instances_of_trees_that_are_replaced_are_let_go(shared):
+    for number in range(5):
+        attributes = {"n": str(number)}
+        assert shared.do("set", node=shared.id("t"), attributes=attributes).code is Code.MADE
+    gc.collect()
+    boards = [each for each in gc.get_objects() if type(each) is Subtree]
+    assert (
+        len([each for each in boards if each.blackboard.root is shared.live.root_blackboard()]) == 3
+    )
+
+
 # -- undo ----------------------------------------------------------------------------------------
 
 
@@ -274,6 +324,26 @@ def test_what_others_have_changed_since_is_not_taken_back(shared):
     assert answer.code is Code.REFUSED
     assert "'c'" in answer.message
     assert "'5' for [ticks] now" in answer.message
+
+
+def test_undo_after_a_refused_one_goes_on_with_the_step_before(shared):
+    shared.do("set", "ann", node=shared.id("d"), attributes={"ticks": "7"})
+    node = shared.id("c")
+    shared.do("set", "ann", node=node, attributes={"ticks": "4"})
+    shared.do("set", "bob", node=node, attributes={"ticks": "5"})
+    refused = shared.do("undo", "ann")
+    assert refused.code is Code.REFUSED
+    assert "undo again" in refused.message
+    assert shared.do("undo", "ann").code is Code.MADE
+    assert shared.node("d").raw_port("ticks") == "1"
+    refused = shared.do("undo", "ann")  # of the one that is left: it is tried again
+    assert refused.code is Code.REFUSED
+    assert "undo again" not in refused.message
+    shared.do("undo", "bob")
+    assert shared.do("undo", "ann").code is Code.MADE
+    assert shared.node("c").raw_port("ticks") == "0"
+    assert [shared.do("redo", "ann").code for _ in range(2)] == [Code.MADE, Code.MADE]
+    assert shared.node("d").raw_port("ticks") == "7"
 
 
 def test_what_was_removed_comes_back_under_its_identifier(shared):

@@ -107,6 +107,23 @@ def test_what_is_not_as_expected_is_told_with_its_line(folder, capsys, case, tex
     assert text in told
 
 
+@pytest.mark.parametrize(
+    ("case", "text"),
+    [
+        ("blackboard: {width: wide}", "entry 'width': "),
+        ("events: [{at: 0, set: {width: wide}}]", "event at 0 s, entry 'width': "),
+        ("events: [{at: 0, script: nothing = 1}]", "event at 0 s, script: "),
+    ],
+)
+def test_a_value_that_does_not_fit_fails_its_case_and_the_others_run(folder, capsys, case, text):
+    cases = f"cases:\n  wrong:\n    {case}\n  right:\n"
+    (folder / "bring.test.yaml").write_text("outcomes: {pick: {outputs: {width: 1.0}}}\n" + cases)
+    assert main(["test", "bring.test.yaml"]) == 1
+    out = capsys.readouterr().out
+    assert f"bring.test.yaml:3: {text}" in out
+    assert "passed  bring.test.yaml: right" in out
+
+
 def test_an_outcome_that_is_never_used_is_told(folder, capsys):
     (folder / "bring.test.yaml").write_text(
         "cases:\n  it:\n    outcomes:\n      pick: [{outputs: {width: 1}}, FAILURE]\n"
