@@ -64,7 +64,7 @@ CLOSE = 0.6
 STANDS = 0.02
 """[m/s]"""
 DECELERATION = 1.0
-"""[m/s2] of the robot; config/navigation/warehouse.yaml."""
+"""[m/s2] of the robot; config/navigation/worlds/warehouse.yaml."""
 ENDED = (MissionFeedback.FINISHED, MissionFeedback.FAILED, MissionFeedback.CANCELED)
 FEARED = ("executor", "safety_gate")
 """Processes after whose end the robot has to stop; without the simulation there is none."""

@@ -116,10 +116,14 @@ def run_all(folders: list[Path], coverage: Path | None = None, times: Path | Non
 
 
 def _read(times: Path | None) -> dict[str, float]:
-    """Seconds by package; nothing where they are not kept."""
+    """Seconds by package; nothing where they are not kept, or torn."""
     if times is None or not times.exists():
         return {}
-    return {str(name): float(each) for name, each in json.loads(times.read_text()).items()}
+    try:
+        kept = json.loads(times.read_text(encoding="utf-8"))
+        return {str(name): float(each) for name, each in kept.items()}
+    except (ValueError, TypeError, AttributeError):  # an interrupted run wrote it
+        return {}
 
 
 def report(root: Path, data: Path) -> None:

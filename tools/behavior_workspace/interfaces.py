@@ -69,7 +69,7 @@ def ensure_interfaces(layout: Layout) -> bool:
         return False
     check_disk(layout.cache, DISK_NEEDED)
     layout.cache.mkdir(parents=True, exist_ok=True)
-    with _locked(prefix.with_suffix(".lock")):
+    with locked(prefix.with_suffix(".lock")):
         if _is_complete(prefix):
             return False
         _build(layout, prefix)
@@ -113,8 +113,8 @@ def _build(layout: Layout, prefix: Path) -> None:
 
 
 @contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Only one process of this user builds a given set of interfaces."""
+def locked(file: Path) -> Iterator[None]:
+    """Only one process of this user is in here: the cache is of all his checkouts."""
     with file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 
 from behavior_workspace.commands import run
+from behavior_workspace.interfaces import locked
 from behavior_workspace.layout import Layout
 from behavior_workspace.python_environment import clean_environment
 
@@ -21,10 +22,18 @@ def ensure_py_trees_versions(layout: Layout) -> bool:
     Raises:
         SetupError: no network, no disk, or pip failed.
     """
-    missing = [v for v in PY_TREES_VERSIONS if not (layout.py_trees / v).is_dir()]
-    for version in missing:
-        _install(layout, version)
+    if not _missing(layout):
+        return False
+    layout.py_trees.mkdir(parents=True, exist_ok=True)
+    with locked(layout.py_trees / "install.lock"):
+        missing = _missing(layout)
+        for version in missing:
+            _install(layout, version)
     return bool(missing)
+
+
+def _missing(layout: Layout) -> list[str]:
+    return [v for v in PY_TREES_VERSIONS if not (layout.py_trees / v).is_dir()]
 
 
 def _install(layout: Layout, version: str) -> None:

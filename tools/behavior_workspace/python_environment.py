@@ -35,7 +35,8 @@ def ensure_python_environment(layout: Layout) -> bool:
     check_disk(layout.root, DISK_NEEDED)
     env = clean_environment()
     if not _works(layout):
-        # A folder left by an interrupted run or by another Python is of no use.
+        # A folder left by an interrupted run, by another Python or in a checkout that was moved or
+        # copied, whose programs are those of the other place, is of no use.
         shutil.rmtree(layout.venv, ignore_errors=True)
         run(
             [sys.executable, "-m", "venv", layout.venv],
@@ -68,7 +69,11 @@ def clean_environment() -> dict[str, str]:
 
 
 def _works(layout: Layout) -> bool:
-    return (layout.venv / "bin" / "pip").exists() and layout.site_packages.is_dir()
+    pip = layout.venv / "bin" / "pip"
+    if not (layout.python.exists() and pip.exists() and layout.site_packages.is_dir()):
+        return False
+    # The line that names its interpreter; where that is too long for one, the second.
+    return any(f"{layout.venv}/" in line for line in pip.read_text().splitlines()[:2])
 
 
 def _pip_install(layout: Layout, env: dict[str, str]) -> None:

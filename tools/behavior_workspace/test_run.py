@@ -18,6 +18,8 @@ from behavior_workspace.workspace import build_workspace, package_folders
 
 TIMEOUT = 300
 """[s] after which a test that hangs fails, and shows where it hangs."""
+_BROKE_OFF = "pytest.missing_result"
+"""Test that colcon reports as failed, before the tests begin; their report takes its place."""
 STACKS = "behavior_bringup"
 """Its tests bring whole stacks up, one after the other, and wait more than they compute: they run
 beside those of all other packages."""
@@ -37,21 +39,47 @@ def tally(build: Path) -> Tally:
 
     A package without a readable report counts as one failure: its tests did not run to the end.
     """
+    counted = [_counted(report) for report in build.glob("*/pytest.xml")]
+    return Tally(
+        passed=sum(each.passed for each in counted),
+        failed=sum(each.failed for each in counted) + len(unreported(build)),
+        skipped=sum(each.skipped for each in counted),
+    )
+
+
+def _counted(report: Path) -> Tally:
+    """What a report tells; nothing where it is not readable."""
     passed = failed = skipped = 0
-    for package in sorted(build.glob("*/*.egg-info")):
-        report = package.parent / "pytest.xml"
-        try:
-            suites = list(ElementTree.parse(report).getroot().iter("testsuite"))
-        except (OSError, ElementTree.ParseError):
-            failed += 1
-            continue
-        for suite in suites:
-            bad = int(suite.get("errors", 0)) + int(suite.get("failures", 0))
-            left_out = int(suite.get("skipped", 0))
-            passed += int(suite.get("tests", 0)) - bad - left_out
-            failed += bad
-            skipped += left_out
+    for suite in _suites(report):
+        bad = int(suite.get("errors", 0)) + int(suite.get("failures", 0))
+        left_out = int(suite.get("skipped", 0))
+        passed += int(suite.get("tests", 0)) - bad - left_out
+        failed += bad
+        skipped += left_out
     return Tally(passed, failed, skipped)
+
+
+def unreported(build: Path) -> list[str]:
+    """Packages under `build` without a readable report."""
+    packages = sorted({package.parent for package in build.glob("*/*.egg-info")})
+    return [package.name for package in packages if not _suites(package / "pytest.xml")]
+
+
+def _suites(report: Path) -> list[ElementTree.Element]:
+    """Of a report; none: it is not there, or torn."""
+    try:
+        return list(ElementTree.parse(report).getroot().iter("testsuite"))
+    except (OSError, ElementTree.ParseError):
+        return []
+
+
+def broken_off(build: Path) -> list[str]:
+    """Packages under `build` whose tests, as they were run last, ended with another code than 0.
+
+    Also where all had passed before: a process may break off at its end.
+    """
+    codes = ((file, file.read_text(encoding="utf-8")) for file in build.glob("*/colcon_test.rc"))
+    return sorted(file.parent.name for file, code in codes if code.strip() != "0")
 
 
 def failures(build: Path) -> dict[str, list[str]]:
@@ -73,7 +101,7 @@ def failures(build: Path) -> dict[str, list[str]]:
 
 
 def run_twice(build: Path, run: Callable[[Sequence[str], Sequence[str]], None]) -> Tally:
-    """Run all tests, and those that failed once more.
+    """Run all tests, and those that failed once more; of a package that broke off, all.
 
     Args:
         build: where the packages' reports are.
@@ -86,14 +114,24 @@ def run_twice(build: Path, run: Callable[[Sequence[str], Sequence[str]], None]) 
     first, failed = tally(build), failures(build)
     if not failed:
         return first
-    run(list(failed), ["--last-failed", "--last-failed-no-failures=none"])
+    # Pytest does not know what failed where it did not come to its end.
+    whole = [package for package, names in failed.items() if f"{package}.{_BROKE_OFF}" in names]
+    if rest := [package for package in failed if package not in whole]:
+        run(rest, ["--last-failed", "--last-failed-no-failures=none"])
+    if whole:
+        run(whole, [])
     second, still = tally(build), failures(build)
     for package, names in failed.items():
         for name in names:
             how = "fails" if name in still.get(package, ()) else "passed when it was run again"
             print(f"{name} {how}", flush=True)
-    passed = first.passed + first.failed - second.failed
-    return Tally(passed, second.failed, first.skipped)
+    again = [_counted(build / package / "pytest.xml") for package in failed]
+    skipped = sum(_counted(build / package / "pytest.xml").skipped for package in whole)
+    return Tally(
+        passed=first.passed + sum(each.passed for each in again),
+        failed=second.failed,
+        skipped=first.skipped + skipped,
+    )
 
 
 def main() -> int:
@@ -102,18 +140,20 @@ def main() -> int:
     # that a test starts and interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     layout = Layout.of(Path(__file__).resolve().parents[2])
-    for report in layout.build.glob("*/pytest.xml"):
-        report.unlink()
+    for name in ("pytest.xml", "colcon_test.rc"):
+        for report in layout.build.glob(f"*/{name}"):
+            report.unlink()
     try:
         build_workspace(layout)
     except SetupError as error:
         print(f"test: {error}", file=sys.stderr)
         return 1
     codes: list[int] = []
+    again: list[int] = []
 
     def run(packages: Sequence[str], options: Sequence[str]) -> None:
         if packages:
-            codes[:] = [_colcon_test(layout, ["--packages-select", *packages], options)]
+            again.append(_colcon_test(layout, ["--packages-select", *packages], options))
             return
         with ThreadPoolExecutor() as pool:
             stacks = ["--packages-select", STACKS]
@@ -126,8 +166,13 @@ def main() -> int:
         cwd=layout.root,
         check=False,
     )
+    for package in unreported(layout.build):
+        print(f"{package}: its tests did not run to the end")
+    ended = broken_off(layout.build)
+    for package in ended:
+        print(f"{package}: its tests, or the process that ran them, ended with an error")
     print(f"{result.passed} passed, {result.failed} failed, {result.skipped} skipped", flush=True)
-    good = not any(codes) and told.returncode == 0 and result.failed == 0
+    good = not any(again or codes) and not ended and told.returncode == 0 and result.failed == 0
     return 0 if good and result.passed > 0 else 1
 
 

@@ -194,3 +194,12 @@ def test_the_fuzzers_are_there_and_take_their_options():
         output = Path(program).read_text()
         for option in options:
             assert f'"{option.partition("=")[0]}"' in output, (program, option)
+
+
+def test_torn_times_of_an_earlier_run_are_no_hindrance(package, tmp_path, capfd):
+    (package / "test" / "test_thing.py").write_text("def test_one():\n    pass\n")
+    times = tmp_path / "fast_tests.json"
+    for text in ('{"thing": 1.', "[1]", '{"thing": null}'):
+        times.write_text(text)
+        assert fast_tests.run_all([package], times=times)
+    assert '"thing"' in times.read_text()

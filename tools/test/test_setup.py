@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,27 @@ def test_environment_is_not_installed_twice(layout, monkeypatch):
     (layout.root / "requirements.txt").write_text("one-more==1.0\n")
     assert python_environment.ensure_python_environment(layout)
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("change", ["moved", "without its Python"])
+def test_an_environment_of_another_place_is_made_anew(layout, monkeypatch, change):
+    commands = []
+
+    def note(command, **_):
+        commands.append([str(part) for part in command])
+
+    monkeypatch.setattr(python_environment, "run", note)
+    monkeypatch.setattr(python_environment, "DISK_NEEDED", 1)
+    _fake_environment(layout)
+    assert python_environment.ensure_python_environment(layout)
+    assert "venv" not in commands[0]
+    if change == "moved":
+        layout = Layout(layout.root.rename(layout.root.parent / "moved"), layout.cache)
+    else:
+        (layout.root / "requirements.txt").write_text("one-more==1.0\n")
+        layout.python.unlink()
+    assert python_environment.ensure_python_environment(layout)
+    assert commands[1][1:] == ["-m", "venv", str(layout.venv)]
 
 
 def test_interrupted_install_is_repeated(layout, monkeypatch):
@@ -289,7 +311,7 @@ def test_activate_before_setup_tells_what_to_run(layout):
 def _fake_environment(layout):
     layout.site_packages.mkdir(parents=True)
     (layout.venv / "bin").mkdir()
-    (layout.venv / "bin" / "pip").touch()
+    (layout.venv / "bin" / "pip").write_text(f"#!{layout.python}\n")
     layout.python.symlink_to(sys.executable)
 
 
@@ -314,6 +336,22 @@ def test_each_py_trees_release_is_installed_once(layout, monkeypatch):
     assert not (layout.py_trees / PY_TREES_VERSIONS[1] / "left over").exists()
     assert not ensure_py_trees_versions(layout)
     assert len(installed) == len(PY_TREES_VERSIONS) - 1
+
+
+def test_two_setups_at_once_install_a_py_trees_release_once(layout, monkeypatch):
+    installed = []
+
+    def pip(command, **rest):
+        installed.append(command[-1])
+        if other.ident is None:
+            other.start()
+            other.join(0.3)  # the other one would begin too
+
+    monkeypatch.setattr("behavior_workspace.py_trees_versions.run", pip)
+    other = threading.Thread(target=ensure_py_trees_versions, args=[layout])
+    ensure_py_trees_versions(layout)
+    other.join(20.0)
+    assert sorted(installed) == [f"py_trees=={version}" for version in PY_TREES_VERSIONS]
 
 
 def test_the_engine_is_tested_with_what_is_kept():

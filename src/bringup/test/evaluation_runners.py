@@ -62,6 +62,18 @@ def greedy(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
 
 
 @contextmanager
+def deaf(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
+    """Hears no signal, and hangs in its first episode."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+    def run(episode: Episode) -> EpisodeRecord:
+        while True:
+            signal.pause()
+
+    yield run
+
+
+@contextmanager
 def waiting(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
     """Never ends an episode after the second; says which processes there are."""
     folder = Path(os.environ["EVALUATION_TEST_FOLDER"])

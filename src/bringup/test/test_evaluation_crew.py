@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.evaluation import worker_process
 from behavior_bringup.evaluation.crew import Crew
 from behavior_bringup.evaluation.display import EpisodeDisplay
 from behavior_bringup.evaluation.memory import kill_tree
@@ -396,6 +397,20 @@ def test_no_process_is_left_after_an_interruption(folder: Path) -> None:
     assert not [each for each in workers if psutil.pid_exists(each)]
     closed = {int(file.name.split("-")[1]) for file in folder.glob("closed-*")}
     assert closed == workers, "their stacks are brought down"
+
+
+def test_a_worker_that_hears_no_signal_is_killed_in_the_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = WorkerProcess(task("deaf"))
+    worker.open()
+    with monkeypatch.context() as patch:
+        patch.setattr(worker_process, "_FAREWELL", 0.0)
+        worker.abort()
+    with pytest.raises(WorkerDiedError, match="it was ended"):
+        worker.run(Episode(seed=0))
+    assert not worker.alive
+    worker.close()
 
 
 # -- the display -----------------------------------------------------------------------------------

@@ -80,6 +80,35 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert [each.seed for each in read(tmp_path / "e.sqlite").records] == list(range(20))
 
 
+KILLED = """
+import os, sqlite3, sys
+base = sqlite3.connect(sys.argv[1])
+base.execute("PRAGMA cache_size = 2")  # so that half of the change is in the file already
+base.execute("BEGIN")
+base.execute("UPDATE episodes SET outcome = 'half'")
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_what_is_half_written_when_a_process_is_killed_is_taken_back(
+    tmp_path: Path, resume: bool
+) -> None:
+    file = fill(tmp_path / "e.sqlite", range(300))
+    subprocess.run([sys.executable, "-c", KILLED, str(file)], check=True)
+    assert Path(f"{file}-journal").exists()
+    with store(file, resume=resume) as opened:
+        assert opened.records == ([record(seed) for seed in range(300)] if resume else [])
+    kept = file if resume else Path(f"{file}.old")
+    assert read(kept).records == [record(seed) for seed in range(300)]
+
+
+def test_a_report_reads_a_file_whose_writer_was_killed(tmp_path: Path) -> None:
+    file = fill(tmp_path / "e.sqlite", range(300))
+    subprocess.run([sys.executable, "-c", KILLED, str(file)], check=True)
+    assert read(file).records == [record(seed) for seed in range(300)]
+
+
 def test_an_episode_counts_once(tmp_path: Path) -> None:
     with store(tmp_path / "e.sqlite") as opened:
         assert opened.append(record(1))

@@ -35,6 +35,8 @@ pytestmark = pytest.mark.timeout(600)
 RVIZ = Path(__file__).parents[3] / "config" / "navigation" / "navigation.rviz"
 RVIZ_TYPES = {"Map": "OccupancyGrid"}
 """Message types of the displays whose name is another."""
+PROGRESS = 0.1
+"""[m] that a robot under way drives, however slowly a busy machine lets it."""
 REACH = 0.4
 """[m] within which a place counts as passed: corners are cut."""
 Corners = list[tuple[float, float]]
@@ -52,6 +54,7 @@ class Operator:
             DisturbNavigation, "/simulation/disturb_navigation"
         )
         self.track: Corners = []
+        self._seen_at, self._moved_at = (math.inf, math.inf), time.monotonic()
         self.level = -1
         subscribe = self._node.create_subscription
         # A busy machine hears late, but of every place.
@@ -62,9 +65,11 @@ class Operator:
         self.wait(lambda: self.level == AutonomyLevel.AUTONOMOUS, "autonomy")
 
     def wait(self, condition: Callable[[], Any], what: str, limit: float = 150.0) -> None:
-        end = time.monotonic() + limit
+        """Wait as long as the robot gets on; `limit` [s, wall] is for one that stands."""
+        begin = time.monotonic()
         while not condition():
-            assert time.monotonic() < end, f"not within {limit:g} s: {what}"
+            since = time.monotonic() - max(begin, self._moved_at)
+            assert since < limit, f"not within {limit:g} s, and nothing moved: {what}"
             self._executor.spin_once(timeout_sec=0.05)
 
     def drive(self, *corners: tuple[float, float], map_id: str = "") -> tuple[Code, str]:
@@ -104,6 +109,8 @@ class Operator:
     def _on_place(self, message: LocalizationResult) -> None:
         position = message.pose.pose.position
         self.track.append((position.x, position.y))
+        if not math.dist(self.track[-1], self._seen_at) < PROGRESS:
+            self._seen_at, self._moved_at = self.track[-1], time.monotonic()
 
     def _on_level(self, message: AutonomyLevel) -> None:
         self.level = message.effective

@@ -475,6 +475,13 @@ def test_a_preview_is_written_for_programs(tmp_path: Path) -> None:
     assert row["times_real_time_of_all"] == 2.0
 
 
+def test_a_preview_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(
+        BringupError, match=r"cannot be written to .*: Is a directory; name another"
+    ):
+        preview().write(tmp_path)
+
+
 def test_a_preview_without_contacts_and_neighbours_is_told_too(tmp_path: Path) -> None:
     lonely = replace(preview().motion, touched=(), clearance=None)
     found = preview(motion=lonely, notes=[])

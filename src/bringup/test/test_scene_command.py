@@ -25,7 +25,7 @@ from behavior_msgs.msg import (
 from behavior_msgs.srv import WhereSeen
 
 from behavior_bringup.cli import main
-from behavior_bringup.errors import UsageError
+from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.scene import scene_verbs
 from behavior_bringup.scene.scene_cli import QUESTIONS, add_scene
 from behavior_bringup.scene.scene_requests import goal_from, object_rows, question_from
@@ -243,6 +243,9 @@ def test_changes_become_goals(tmp_path: Path) -> None:
     assert goal.operation == ManageScene.Goal.SETUP
     assert goal.definition == "cup: {class: mug}"
     assert (list(goal.names), goal.minimum_history, goal.timeout) == (["cup"], 3, 9.0)
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(BringupError, match="cannot be read: it is no text"):
+        goal_from(parsed(f"setup cup --definition @{file}"))
     preview = goal_from(parsed("setup cup --preview 1 2 3"))
     assert preview.preview
     assert preview.nominal_pose.pose.position.z == 3.0

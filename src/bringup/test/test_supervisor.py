@@ -16,6 +16,7 @@ import pytest
 
 from behavior_bringup.errors import BringupError
 from behavior_bringup.stacks import stack as stacks
+from behavior_bringup.stacks import supervisor
 from behavior_bringup.stacks.stack import Stack, launch_supervisor, new_log_folder
 from behavior_bringup.stacks.state import StackState
 from behavior_bringup.stacks.supervisor import Plan
@@ -188,6 +189,64 @@ def test_a_command_that_does_not_exist_is_an_error(stack: Stack) -> None:
     with pytest.raises(BringupError, match="does not start"):
         start(stack, one=["/nowhere/at/all"])
     assert not stack.is_up
+
+
+def test_a_number_of_one_that_ended_before_is_not_hit_at_the_stop(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_dir = new_log_folder(stack.folder)
+    commands = {"broken": BROKEN, "sleeper": SLEEPER}
+    runs = supervisor.Supervisor(
+        Plan(
+            folder=str(stack.folder),
+            domain=50,
+            world="dummy",
+            log_dir=str(log_dir),
+            commands=commands,
+        )
+    )
+    hit: list[int] = []
+    kill = supervisor._kill_group
+    monkeypatch.setattr(runs, "_write", lambda: None)  # no stack is up that its state would tell of
+    monkeypatch.setattr(
+        supervisor, "_kill_group", lambda group, number: (hit.append(group), kill(group, number))
+    )
+    broken, sleeper = (start_one(runs, name) for name in commands)
+    broken.wait(50.0)
+    runs._reap()
+    assert hit == [broken.pid]
+    runs._stop_all()
+    assert hit == [broken.pid, sleeper.pid]
+    assert gone(sleeper.pid)
+
+
+def start_one(runs: supervisor.Supervisor, name: str) -> subprocess.Popen[bytes]:
+    runs._start(name)
+    return runs._children[name].process
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_nothing_is_left_of_a_start_that_is_interrupted(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, written: bool
+) -> None:
+    state = stacks.read_state
+
+    def interrupted(folder: Path) -> StackState | None:
+        if (found := state(folder)) is None and written:
+            return None
+        pids.extend(process.pid for process in found.processes.values()) if found else None
+        raise KeyboardInterrupt
+
+    pids: list[int] = []
+    monkeypatch.setattr(stacks, "read_state", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        start(stack, one=SLEEPER)
+    monkeypatch.undo()
+    lines = [child.cmdline() for child in psutil.Process().children()]
+    assert not [line for line in lines if "behavior_bringup.stacks.supervisor" in line]
+    assert not stack.is_up
+    assert len(pids) == int(written)
+    assert all(gone(pid) for pid in pids)
 
 
 def test_only_the_newest_logs_are_kept(stack: Stack) -> None:

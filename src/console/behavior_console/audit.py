@@ -41,7 +41,7 @@ class AuditEntry:
             "who": self.who,
             "role": self.role.word,
             "command": self.command,
-            "args": _cut(json.dumps(dict(self.args), default=repr, ensure_ascii=False)),
+            "args": _cut(_text(self.args)),
             "ok": self.answer.ok,
             "message": _cut(self.answer.message),
         }
@@ -78,6 +78,16 @@ class Audit:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         with open(os.open(file, flags, 0o600), "a", encoding="utf-8") as stream:
             stream.write(line + "\n")
+
+
+def _text(args: Mapping[str, Any]) -> str:
+    """Arguments as JSON; what has no such form, since a page may send anything, otherwise."""
+    try:
+        return json.dumps(dict(args), default=repr, ensure_ascii=False)
+    except RecursionError:
+        return "nested too deep to be written down"
+    except TypeError:  # keys that are no texts
+        return repr(dict(args))
 
 
 def _cut(text: str) -> str:

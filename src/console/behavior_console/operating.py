@@ -12,12 +12,12 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
 from behavior_console.channels import Channels
 from behavior_console.commands import Client, CommandError, Commands
 from behavior_console.forms import problems_of
+from behavior_console.object_changes import SeenObject, object_changes
 from behavior_console.orders import MissionOrder, order_of, order_previewed, previewed, text_of
 from behavior_console.preview_runs import PreviewError, PreviewRuns
 from behavior_console.protocol import Answer, Role
@@ -88,6 +88,7 @@ class Stack(Protocol):
 class _Operating:
     def __init__(self, stack: Stack, channels: Channels, previews: PreviewRuns) -> None:
         self._stack, self._channels, self._previews = stack, channels, previews
+        self._approving = False
 
     # -- missions ----------------------------------------------------------------------------------
 
@@ -112,7 +113,12 @@ class _Operating:
         action_id = uuid.uuid4().hex[:12]
         if motions:
             self._stack.use_motions(motions, action_id)
-        said = await self._stack.start(order, action_id, policy, priority)
+        try:
+            said = await self._stack.start(order, action_id, policy, priority)
+        except CommandError:
+            if motions:  # no end of this mission will take them back
+                self._stack.use_motions("", "")
+            raise
         if said.ok:
             self._remember(action_id, client, order)
             return Answer(ok=True, message=said.message, value={"action_id": action_id})
@@ -159,9 +165,12 @@ class _Operating:
     async def run(self, client: Client, args: Mapping[str, Any]) -> Answer:
         """``run.step`` and what else docs/run_control.md lists, with the path or uid of a node."""
         verb = text_of(args, "command").removeprefix(_RUN)
-        if (first := verb.split(" ", 1)[0]) in _OTHERWISE:
-            raise CommandError(_OTHERWISE[first])
-        return _answer(await self._stack.run_control(f"{verb} {self._node(args)}".strip()))
+        line = f"{verb} {self._node(args)}".strip()
+        # As the executor has it: the first word is the command, whatever blanks are around it.
+        words = line.split(None, 1)
+        if words and words[0] in _OTHERWISE:
+            raise CommandError(_OTHERWISE[words[0]])
+        return _answer(await self._stack.run_control(line))
 
     def _node(self, args: Mapping[str, Any]) -> str:
         if (path := text_of(args, "node", "")) or args.get("uid") is None:
@@ -250,39 +259,46 @@ class _Operating:
                 " the same"
             )
         order = order_previewed(row["mission"], row["parameters"])
-        motions = await asyncio.to_thread(_text_of, row.get("motions", ""))
-        answer = await self._start(client, order, POLICIES["queue"], motions=motions)
-        if answer.ok:
+        if self._approving:  # a button that was pressed twice
+            raise CommandError("the preview is being approved already: wait for the answer")
+        self._approving = True
+        try:
+            motions = self._previews.motions
+            answer = await self._start(client, order, POLICIES["queue"], motions=motions)
+        finally:
+            self._approving = False
+        if answer.ok and self._previews.row is row:  # else another one has begun meanwhile
             self._previews.discard()
         return answer
 
 
-def _text_of(file: str) -> str:
-    """What stands in a file; nothing if it has gone."""
-    try:
-        return Path(file).read_text(encoding="utf-8") if file else ""
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-MOVED = 0.01
-"""[m] from which on an object counts as moved, as `behavior preview` has it."""
 DRIVEN = 0.1
-"""[m] likewise for a robot that drives."""
+"""[m] from which on a robot that drives counts as moved, as `behavior preview` has it."""
 
 
 def _changes(row: Mapping[str, Any], channels: Channels) -> list[str]:
-    """What is not where it was when the preview began."""
-    changes = []
-    objects = channels.value("objects") or {}
-    for name, before in row["begin"].items():
-        now = objects.get(name)
-        if now is None:
-            changes.append(f"{name} is no more there")
-            continue
-        distance = math.dist(now["pose"][:3], before["position"])
-        if distance > MOVED:
-            changes.append(f"{name} has moved by {1e3 * distance:.0f} mm")
+    """What is not as it was when the preview began."""
+    before = {
+        name: SeenObject(
+            position=tuple(each["position"]),
+            orientation=tuple(each["orientation_xyzw"]),
+            held=each["sight"] == "held",
+            lost=each["sight"] == "lost",
+        )
+        for name, each in row["begin"].items()
+        if not each["derived"]
+    }
+    now = {
+        name: SeenObject(
+            position=tuple(each["pose"][:3]),
+            orientation=tuple(each["pose"][3:]),
+            held=each["state"] == "attached",
+            lost=each["state"] == "lost",
+        )
+        for name, each in (channels.value("objects") or {}).items()
+        if each["kind"] in ("", "detected")
+    }
+    changes = object_changes(before, now)
     stood, stands = row.get("stood"), channels.value("localization")
     if stood and stands and (shift := math.dist(stood, stands["pose"][:2])) > DRIVEN:
         changes.append(f"the robot stands elsewhere, by {shift:.2f} m")

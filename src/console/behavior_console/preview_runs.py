@@ -66,6 +66,9 @@ class PreviewRuns:
         self._canceled = False
         self.row: dict[str, Any] | None = None
         """The last preview as it is shown; None: there is none."""
+        self.motions = ""
+        """The motions that it has planned: the next preview, be it from a terminal, writes its own
+        into the same file."""
 
     @property
     def runs(self) -> bool:
@@ -134,12 +137,13 @@ class PreviewRuns:
                 self._set(_row("failed", mission, parameters, text=text[:_LONGEST_TEXT]))
                 raise
             found = _read(file)
+        motions = await asyncio.to_thread(_motions, found) if found is not None else ""
         if self._canceled:
             self._set(_row("canceled", mission, parameters, text="cancelled"))
         elif found is None:
             self._set(_row("failed", mission, parameters, text=said or "it ended without a result"))
         else:
-            self._set(_found_row(mission, parameters, found))
+            self._set(_found_row(mission, parameters, found), motions)
 
     async def _carry_out(self, line: list[str], mission: str, parameters: dict[str, str]) -> str:
         """Run the process to its end; the last lines that it said, or why it was ended."""
@@ -180,8 +184,8 @@ class PreviewRuns:
                     await process.wait()
                     return
 
-    def _set(self, row: dict[str, Any] | None) -> None:
-        self.row = row
+    def _set(self, row: dict[str, Any] | None, motions: str = "") -> None:
+        self.row, self.motions = row, motions
         self._show(row)
 
 
@@ -199,6 +203,15 @@ def _read(file: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _motions(found: Mapping[str, Any]) -> str:
+    """What stands in the file of motions that a report names; nothing if it has gone."""
+    file = found.get("motions")
+    try:
+        return Path(file).read_text(encoding="utf-8") if isinstance(file, str) and file else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _row(state: str, mission: str, parameters: Mapping[str, str], *, text: str) -> dict[str, Any]:
@@ -236,7 +249,6 @@ def _found_row(
         "touched": list(found.get("touched", [])),
         "clearance": found.get("clearance"),
         "notes": list(found.get("notes", [])),
-        "motions": str(found.get("motions", "")),
         "begin": _objects(begin),
         "end": _objects(end),
         "stood": (begin.get("base") or {}).get("pose", [])[:2] or None,
@@ -244,8 +256,8 @@ def _found_row(
 
 
 def _objects(state: Mapping[str, Any]) -> dict[str, Any]:
-    keys = ("class", "position", "orientation_xyzw")
+    keys = ("class", "sight", "position", "orientation_xyzw")
     return {
-        name: {key: item.get(key) for key in keys}
+        name: {key: item.get(key) for key in keys} | {"derived": bool(item.get("derived"))}
         for name, item in state.get("objects", {}).items()
     }

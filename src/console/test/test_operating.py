@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -181,6 +184,33 @@ def test_values_need_the_role_that_edits(desk: Desk) -> None:
     assert "by 'blackboard.set'" in desk.give("run.set n = 1", BEN).message
 
 
+@pytest.mark.parametrize(
+    ("command", "args"),
+    [
+        ("run. set n = 1", {}),
+        ("run.set\tn = 1", {}),
+        ("run.", {"node": "set n = 1"}),
+        ("run.\u2003set n = 1", {}),
+        ("run. queue c 1", {}),
+    ],
+)
+def test_blanks_do_not_lead_around_what_a_role_may(desk: Desk, command: str, args: Any) -> None:
+    assert not desk.give(command, BEN, **args).ok
+    assert desk.stack.asked == []
+
+
+@pytest.mark.parametrize(
+    "args", [{b"depth": 1}, {"deep": functools.reduce(lambda v, _: [v], range(1000), 1)}]
+)
+def test_whatever_a_command_is_given_it_is_answered_and_audited(tmp_path: Path, args: Any) -> None:
+    desk, file = Desk(), tmp_path / "audit.jsonl"
+    desk.commands._audit.file = file
+    desk.commands._audit.hand_on = lambda entry: entry.row()
+    answer = asyncio.run(desk.commands.run(ANN, Command(1, "stop", args)))
+    assert answer.ok
+    assert json.loads(file.read_text(encoding="utf-8"))["command"] == "stop"
+
+
 def test_levels_are_chosen_by_their_words(desk: Desk) -> None:
     assert desk.give("mode.set", level="manual").ok
     assert desk.stack.asked == [("level", 1)]
@@ -238,25 +268,86 @@ PREVIEWED = {
     "state": "done",
     "mission": "dig",
     "parameters": {"depth": "1"},
-    "begin": {"red": {"position": [0.0, 0.0, 0.0]}},
+    "begin": {
+        "red": {
+            "position": [0.0, 0.0, 0.0],
+            "orientation_xyzw": [0.0, 0.0, 0.0, 1.0],
+            "sight": "tracked",
+            "derived": False,
+        }
+    },
 }
 
 
-def test_the_motions_of_a_preview_are_handed_over_first(desk: Desk, tmp_path: Path) -> None:
-    file = tmp_path / "motions.json"
-    file.write_text("[1]", encoding="utf-8")
-    for row in ({**PREVIEWED, "motions": str(file)}, {**PREVIEWED, "motions": "/gone.json"}):
-        desk.previews.row = row
-        desk.channels.patch("objects", {"red": {"pose": [0.0, 0.005, 0.0, 0, 0, 0, 1]}})
+def here(y: float = 0.0, yaw: float = 0.0, state: str = "tracked", kind: str = "detected") -> dict:
+    """An object of the scene as it is shown."""
+    turn = [0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)]
+    return {"pose": [0.0, y, 0.0, *turn], "state": state, "kind": kind}
+
+
+UNMOVED = {"red": here(0.005, yaw=0.19), "slot": here(kind="approach")}
+STARTED = ("start", "dig", {"depth": "1"}, 2, 0)
+
+
+def test_the_motions_of_a_preview_are_handed_over_first(desk: Desk) -> None:
+    desk.channels.patch("objects", UNMOVED)
+    for motions in ("[1]", ""):
+        desk.previews.row, desk.previews.motions = dict(PREVIEWED), motions
         assert desk.give("preview.approve").ok
-    started = ("start", "dig", {"depth": "1"}, 2, 0)
-    assert desk.stack.asked == [("motions", "[1]", True), started, started]
+    assert desk.stack.asked == [("motions", "[1]", True), STARTED, STARTED]
+
+
+def test_motions_of_a_mission_that_nobody_takes_are_taken_back(desk: Desk) -> None:
+    desk.channels.patch("objects", UNMOVED)
+    desk.previews.row, desk.previews.motions = dict(PREVIEWED), "[1]"
+    desk.stack.silent = True
+    assert "behavior up" in desk.give("preview.approve").message
+    assert desk.stack.asked == [("motions", "[1]", True), STARTED, ("motions", "", False)]
+    assert desk.previews.row is not None
+
+
+def test_a_preview_is_approved_once_however_often_the_button_is_pressed(desk: Desk) -> None:
+    desk.channels.patch("objects", UNMOVED)
+    desk.previews.row = dict(PREVIEWED)
+    accepted = asyncio.Event()
+    answer_at_once = desk.stack.start
+
+    async def start(*asked: Any) -> Said:
+        await accepted.wait()
+        return await answer_at_once(*asked)
+
+    async def run() -> list[Answer]:
+        desk.stack.start = start  # type: ignore[method-assign]
+        approve = Command(1, "preview.approve", {})
+        tasks = [asyncio.create_task(desk.commands.run(ANN, approve)) for _ in range(2)]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED, timeout=0.1)
+        accepted.set()
+        return await asyncio.gather(*tasks)
+
+    first, second = asyncio.run(run())
+    assert first.ok
+    assert "is being approved already" in second.message
+    assert desk.stack.asked == [STARTED]
+
+
+def test_another_preview_that_began_meanwhile_stays_shown(desk: Desk) -> None:
+    desk.channels.patch("objects", UNMOVED)
+    desk.previews.row = dict(PREVIEWED)
+    answer_at_once = desk.stack.start
+
+    async def start(*asked: Any) -> Said:
+        desk.previews.row = {**PREVIEWED, "mission": "fill"}
+        return await answer_at_once(*asked)
+
+    desk.stack.start = start  # type: ignore[method-assign]
+    assert desk.give("preview.approve").ok
+    assert desk.previews.row["mission"] == "fill"
 
 
 def test_what_was_previewed_runs_as_it_was_previewed(desk: Desk) -> None:
     assert "no preview to approve" in desk.give("preview.approve").message
     desk.previews.row = dict(PREVIEWED)
-    desk.channels.patch("objects", {"red": {"pose": [0.0, 0.005, 0.0, 0, 0, 0, 1]}})
+    desk.channels.patch("objects", UNMOVED)
     assert desk.give("preview.approve").ok
     assert desk.stack.asked == [("start", "dig", {"depth": "1"}, 2, 0)]
     assert desk.previews.row is None
@@ -264,15 +355,29 @@ def test_what_was_previewed_runs_as_it_was_previewed(desk: Desk) -> None:
 
 def test_what_has_changed_since_needs_a_second_word(desk: Desk) -> None:
     desk.previews.row = dict(PREVIEWED)
-    desk.channels.patch("objects", {"red": {"pose": [0.0, 0.05, 0.0, 0, 0, 0, 1]}})
+    desk.channels.patch("objects", {"red": here(0.05)})
     assert "red has moved by 50 mm" in desk.give("preview.approve").message
     assert desk.stack.asked == []
     assert desk.give("preview.approve", changed=True).ok
 
 
-def test_an_object_that_is_gone_is_a_change(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("objects", "words"),
+    [
+        ({}, "red is no more there"),
+        ({"red": here(yaw=0.5)}, "red has turned by 29 degrees"),
+        ({"red": here(yaw=2 * math.pi - 0.5)}, "red has turned by 29 degrees"),
+        ({"red": here(), "blue": here(1.0)}, "blue is new"),
+        ({"red": here(state="attached")}, "red is held now"),
+        ({"red": here(state="lost")}, "red is lost now"),
+    ],
+)
+def test_what_differs_is_what_behavior_preview_tells(
+    desk: Desk, objects: dict[str, Any], words: str
+) -> None:
     desk.previews.row = dict(PREVIEWED)
-    assert "red is no more there" in desk.give("preview.approve").message
+    desk.channels.patch("objects", objects)
+    assert f"changed since the preview: {words}. " in desk.give("preview.approve").message
 
 
 def test_previews_begin_and_end_by_command(desk: Desk) -> None:

@@ -81,6 +81,22 @@ def test_what_was_found_is_shown() -> None:
     asyncio.run(run())
 
 
+def test_the_motions_of_a_preview_stay_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "motions.json"
+    file.write_text("[1]", encoding="utf-8")
+
+    async def run() -> None:
+        watch = Watch(WRITE.replace("'notes'", f"'motions': {str(file)!r}, 'notes'"))
+        watch.runs.start("stack", {})
+        await watch.until("state", "done", "failed")
+        file.write_text("[2]", encoding="utf-8")  # of another preview, from a terminal
+        assert watch.runs.motions == "[1]"
+        watch.runs.discard()
+        assert watch.runs.motions == ""
+
+    asyncio.run(run())
+
+
 def test_a_refusal_is_shown_with_its_sentence() -> None:
     async def run() -> None:
         watch = Watch(REFUSE)

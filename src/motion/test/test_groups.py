@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,14 @@ def test_what_is_commanded_together_is_made_of_groups() -> None:
         (changed(groups={"arm": []}), "groups.arm: write a mapping"),
         (changed(torso={"tool": "x"}), "groups.torso: unknown tool; known are base_frame"),
         (changed(torso={"arm": {"group": "torso"}}), "groups.torso.arm.joints: name the joints"),
-        (changed(torso={"base_frame": 3}), "base_frame: Input should be a valid string"),
+        (changed(torso={"arm": {"joints": -1.0}}), "groups.torso.arm.joints: name the joints"),
+        (changed(torso={"arm": {"joints": [1.0]}}), "groups.torso.arm.joints: name the joints"),
+        (changed(torso={"gripper": {"joints": {1: 1.0}}}), "groups.torso.gripper.joints: write a"),
+        (
+            changed(torso={"gripper": {"joints": -1.0, "open_width": 0.1}}),
+            "groups.torso.gripper.joints: Input should be a valid dictionary",
+        ),
+        (changed(torso={"base_frame": 3}), "groups.torso.base_frame: Input should be a valid str"),
         (changed(tool_frame="left_tool"), "tool_frame: in a file with groups these are of a group"),
         (
             changed(torso={"arm": {"joints": ["head_1_joint"], "acceleration": 1, "jerk": 1}}),
@@ -165,6 +173,26 @@ def test_what_is_commanded_together_is_made_of_groups() -> None:
 def test_what_is_wrong_with_groups_is_said(data: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"robot: .*{message}"):
         parse_robot_file(data, "robot", group="left_arm")
+
+
+def test_the_line_of_a_wrong_key_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "robot.yaml"
+    lines = TIAGO.read_text(encoding="utf-8").splitlines()
+    for key, value, message in (
+        (
+            "      acceleration",
+            ".nan",
+            "groups.left_arm.arm.acceleration.float: Input should be a fi",
+        ),
+        ("      joints", "-1.0", "groups.left_arm.arm.joints: name the joints"),
+    ):
+        at = next(i for i, line in enumerate(lines) if line.startswith(f"{key}: "))
+        file.write_text("\n".join([*lines[:at], f"{key}: {value}", *lines[at + 1 :]]))
+        with pytest.raises(ValueError, match=f"^{re.escape(str(file))}:{at + 1}: {message}"):
+            load_robot_file(file)
+    for load in (load_group_names, load_resources):
+        with pytest.raises(ValueError, match=f"^{re.escape(str(file))}:{at + 1}: groups.left_arm"):
+            load(file)
 
 
 def test_unknown_groups_are_named() -> None:

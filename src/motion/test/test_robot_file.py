@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -183,3 +184,34 @@ def test_only_drivers_of_the_same_part_are_named(tmp_path, capsys):
     assert main([str(file)]) == 1
     names = "joint_trajectory, positions, replaced_goals\n"
     assert f"no driver 'mine': choose one of {names}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value", "message"),
+    [
+        (
+            "frames",
+            "tool",
+            {"parent": "palm", "xyz": [math.nan, 0, 0]},
+            "frames.tool.xyz.0: .*finite",
+        ),
+        ("gripper", "joints", {"slide": math.inf}, "gripper.joints.slide: .*finite"),
+        ("gripper", "joints", {"slide": 0.0}, "slide would not move; give a number but 0"),
+        ("gripper", "closed_width", 0.2, "closed_width is more than open_width"),
+        ("gripper", "max_speed", math.inf, "gripper.max_speed: .*finite"),
+    ],
+)
+def test_numbers_that_cannot_be_are_named(
+    write, section: str, key: str, value: object, message: str
+) -> None:
+    usual = {"frames": {}, "gripper": {"joints": {"slide": 1.0}, "open_width": 0.04}}
+    file = write(**{section: usual[section] | {key: value}})
+    with pytest.raises(ValueError, match=f"robot.yaml:[0-9]+: .*{message}"):
+        load_robot_file(file)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "robot.yaml"
+    file.write_bytes(b"name: \xff\xfe")
+    with pytest.raises(ValueError, match=r"robot\.yaml: not valid YAML"):
+        load_robot_file(file)

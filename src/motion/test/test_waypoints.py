@@ -56,6 +56,16 @@ def test_any_number_of_waypoints(planner: MotionPlanner, count: int) -> None:
         np.testing.assert_allclose(plan.trajectory.sample(time)[0], waypoint, atol=2e-4)
 
 
+def test_near_waypoints_are_passed_exactly_under_a_path_constraint(planner: MotionPlanner) -> None:
+    start = planner.robot.named["home"]
+    first = np.array(start) + 0.1 * np.eye(planner.robot.dof)[0]
+    second = first + 0.1 * np.eye(planner.robot.dof)[4]
+    options = PlanOptions(path_constraints=OrientationConstraint(tolerance=2.0))
+    plan = planner.plan_waypoints(start, [first, second], options=options)
+    verify(planner, plan, start)
+    np.testing.assert_allclose(plan.trajectory.sample(plan.waypoint_times[0])[0], first, atol=2e-4)
+
+
 def test_not_stopping_is_faster_than_stopping(planner: MotionPlanner) -> None:
     arc = np.linspace(0.8, -0.8, 9)
     poses = [down(0.5 * np.cos(a), 0.5 * np.sin(a), 0.3 + 0.05 * np.cos(4 * a)) for a in arc]

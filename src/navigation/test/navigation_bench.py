@@ -42,9 +42,15 @@ NAMES = ("egm", "rpp", "sdm", "tp")
 class FakeCall:
     """Answers when and as the test says."""
 
-    def __init__(self, answer: Callable[[], CallResult | None]) -> None:
-        self.answer = answer
+    def __init__(
+        self, answer: Callable[[], CallResult | None], waits: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.answer, self._waits = answer, waits
         self.forgotten = False
+
+    @property
+    def waits(self) -> bool:
+        return self._waits()
 
     def poll(self) -> CallResult | None:
         return self.answer()
@@ -59,6 +65,8 @@ class FakeModule:
     def __init__(self) -> None:
         self.on = True
         self.silent = False
+        self.absent = False
+        """Nothing gets there, before it comes up."""
         self.refuses = ""
         self.orders: list[bool] = []
 
@@ -66,17 +74,17 @@ class FakeModule:
         self.orders.append(enabled)
 
         def answer() -> CallResult | None:
-            if self.silent:
+            if self.silent or self.absent:
                 return None
             if self.refuses:
                 return CallResult(False, self.refuses)
             self.on = enabled
             return CallResult(True)
 
-        return FakeCall(answer)
+        return FakeCall(answer, lambda: self.absent)
 
     def known(self) -> bool | None:
-        return None if self.silent else self.on
+        return None if self.silent or self.absent else self.on
 
 
 class World:

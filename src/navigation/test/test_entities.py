@@ -136,6 +136,41 @@ def test_the_newest_wish_counts() -> None:
     assert s.module.on
 
 
+def test_a_module_that_comes_up_is_not_switched_for_a_node_that_was_halted() -> None:
+    s = Switches()
+    s.module.absent = True
+    disable, other = s.tree("rppDisable"), s.tree("rppDisable")
+    s.tick(disable)
+    s.tick(other)
+    disable.halt_tree()
+    s.tick(other)
+    s.module.absent = False  # the other one still waits
+    assert s.tick(other) is NodeStatus.SUCCESS
+    assert s.state.entities == {"rpp": False}
+    s.module.on, s.module.absent = True, True
+    s.tick(disable)
+    disable.halt_tree()
+    s.pool.update()
+    s.module.absent = False
+    s.pool.update()
+    s.pool.update()
+    assert s.state.entities == {"rpp": True}
+    assert s.module.on
+
+
+def test_a_module_that_comes_up_gets_the_newest_wish_only() -> None:
+    s = Switches()
+    s.module.absent = True
+    disable, enable = s.tree("rppDisable"), s.tree("rppEnable")
+    s.tick(disable)
+    s.tick(enable)
+    s.tick(enable)
+    s.module.absent = s.module.on = False
+    assert s.tick(enable) is NodeStatus.SUCCESS
+    assert s.entity.switched == 1
+    assert s.module.on
+
+
 def test_a_wish_that_was_overtaken_has_failed() -> None:
     s = Switches()
     s.module.silent = True

@@ -4,11 +4,15 @@
 from collections.abc import Iterator
 
 import pytest
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 from navigation_rig import Rig, rig
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from rclpy.task import Future
 from std_srvs.srv import SetBool
 
-from behavior_navigation.managers.entity import EntityManager
+from behavior_navigation.managers.entity import EntityManager, LifecycleDriver
+from behavior_navigation.rules.calls import CallResult
 from behavior_ros import ParameterError
 from behavior_ros.testing import until
 from behavior_tree import NodeStatus
@@ -114,6 +118,63 @@ def test_a_module_that_is_not_configured_says_so(entities: Entities) -> None:
     add(entities, Module("rpp"), configure=False)
     assert finish(entities, "rppEnable") is NodeStatus.FAILURE
     assert "configure it first" in entities.last.failure_reason().text
+
+
+class ScriptedNode:
+    """A lifecycle node that tells these states, one after the other; the last one stays."""
+
+    def __init__(self, *states: int) -> None:
+        self.states = list(states)
+        self.transitions: list[int] = []
+
+    def resolve_service_name(self, name: str) -> str:
+        return f"/{name}"
+
+    def create_client(self, kind: type, name: str) -> "ScriptedNode":
+        return self
+
+    def service_is_ready(self) -> bool:
+        return True
+
+    def call_async(self, request: object) -> Future:
+        answer = Future()
+        if isinstance(request, ChangeState.Request):
+            self.transitions.append(request.transition.id)
+            answer.set_result(ChangeState.Response(success=True))
+        else:
+            state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+            response = GetState.Response()
+            response.current_state.id, response.current_state.label = state, f"state {state}"
+            answer.set_result(response)
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("states", "transitions", "words"),
+    [
+        (
+            [State.TRANSITION_STATE_ACTIVATING, State.PRIMARY_STATE_ACTIVE],
+            [Transition.TRANSITION_DEACTIVATE],
+            "",
+        ),
+        (2 * [State.TRANSITION_STATE_DEACTIVATING] + [State.PRIMARY_STATE_INACTIVE], [], ""),
+        (
+            [State.TRANSITION_STATE_CLEANINGUP, State.PRIMARY_STATE_UNCONFIGURED],
+            [],
+            "it is state 1: configure it first",
+        ),
+        ([State.PRIMARY_STATE_FINALIZED], [], "it is state 4: start it anew"),
+    ],
+)
+def test_a_module_on_its_way_to_a_state_is_waited_for(
+    states: list[int], transitions: list[int], words: str
+) -> None:
+    node = ScriptedNode(*states)
+    call = LifecycleDriver(node, "rpp", lambda _: None).set(False)
+    answers = [call.poll() for _ in range(len(states) + len(transitions))]
+    assert answers[:-1] == [None] * (len(answers) - 1)
+    assert answers[-1] == CallResult(not words, words)
+    assert node.transitions == transitions
 
 
 def test_a_module_that_refuses(entities: Entities) -> None:

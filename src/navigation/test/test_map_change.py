@@ -101,6 +101,25 @@ def test_an_answer_that_comes_late_is_ignored(change: MapChange) -> None:
     assert change.map.phase is MapPhase.FAILED
 
 
+def test_maps_may_be_asked_for_by_where_they_lie_alone(change: MapChange) -> None:
+    change.state.localization.map_id = "as the localizer calls it"
+    for url in ("file:///hall.yaml", "file:///yard.yaml"):
+        assert change.request(TileRequest("", url))
+        through(change)
+        assert change.localized
+        assert not change.request(TileRequest("", url))
+    assert change.request(TileRequest("east", "file:///east.yaml"))
+    through(change)
+    assert not change.request(TileRequest("east"))
+    assert change.request(TileRequest("east", "file:///east_of_today.yaml"))
+    load(change)
+    assert change.request(TileRequest("", "file:///nowhere.yaml"))
+    assert change.wait_result() is None
+    change.answer(LoadAnswer(change.world.loads[-1][0], False, "no such file"))
+    change.fail(change.wait_result() or "")
+    assert "tile 'file:///nowhere.yaml', loading: no such file" in change.map.text
+
+
 def test_the_newest_request_counts_while_loading(change: MapChange) -> None:
     change.request(TileRequest("east"))
     first = load(change)

@@ -22,9 +22,10 @@ from behavior_msgs.msg import (
     RouteRequest,
     TrajectoryStatus,
 )
-from fake_nav2 import ABORTED, ACTIONS, Actions
+from fake_nav2 import ABORTED, ACTIONS, CANCELED, Actions
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
+from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -181,6 +182,31 @@ class TestRoutes:
         bench.until(future.done, "an answer")
         assert goals[2].canceled
 
+    def test_a_question_that_is_repeated_does_not_begin_a_slow_plan_anew(self, bench):
+        bench.start(route_planner.Nav2RoutePlanner)
+        answers = bench.listen(Route, "/route")
+        requests = bench.publisher(RouteRequest, "/route_request")
+        goals = bench.actions.goals[PLAN]
+        question = RouteRequest(id=1, use_robot_pose=True)
+        question.goal.pose.position.x = 3.0
+        requests.publish(question)
+        bench.until(lambda: goals, "a goal")
+        question.id, question.cause, question.goal.header.stamp.sec = 2, RouteRequest.RETRY, 4
+        bench.node._on_request(question)
+        goals[0].end(Plan.Result(path=path((0.0, 0.0), (3.0, 0.0))))
+        bench.until(lambda: answers, "a route")
+        assert answers[0].request_id == 1
+        assert len(goals) == 1
+        requests.publish(question)
+        bench.until(lambda: len(goals) == 2, "a goal for a question that was answered before")
+        requests.publish(RouteRequest(id=3, cause=RouteRequest.RETRY))
+        bench.until(lambda: len(goals) == 3, "a goal for another question")
+        assert goals[1].canceled
+        goals[1].end(Plan.Result(), CANCELED)
+        goals[2].end(Plan.Result(), ABORTED)
+        bench.until(lambda: len(answers) == 2, "an answer")
+        assert answers[1].request_id == 3, "what was cancelled says nothing of a way"
+
     def test_over_a_graph_edges_to_avoid_are_closed_and_opened_again(self, bench, monkeypatch):
         changes: list[Any] = []
 
@@ -190,7 +216,7 @@ class TestRoutes:
             answer.set_result(SimpleNamespace(success=True))
             return answer
 
-        edges = SimpleNamespace(call_async=call)
+        edges = SimpleNamespace(call_async=call, service_is_ready=lambda: True)
         monkeypatch.setattr(
             route_planner.Nav2RoutePlanner, "create_client", lambda self, kind, name: edges
         )
@@ -210,6 +236,39 @@ class TestRoutes:
         requests.publish(RouteRequest(id=5, avoid_edges=["5"]))
         bench.until(lambda: len(goals) == 2, "a goal")
         assert changes[1] == ([], [12])
+
+    def test_edges_stay_closed_for_no_request_that_was_replaced(self, bench, monkeypatch):
+        changes: list[Any] = []
+        pending: list[fake_nav2.Future] = []
+
+        def call(request: Any) -> fake_nav2.Future:
+            changes.append((request.closed_edges, request.opened_edges))
+            pending.append(fake_nav2.Future())
+            return pending[-1]
+
+        ready = [True]
+        edges = SimpleNamespace(
+            call_async=call, service_is_ready=lambda: ready[0], srv_name="/adjust_edges"
+        )
+        monkeypatch.setattr(
+            route_planner.Nav2RoutePlanner, "create_client", lambda self, kind, name: edges
+        )
+        bench.start(route_planner.Nav2RoutePlanner, planner="route")
+        answers = bench.listen(Route, "/route")
+        requests = bench.publisher(RouteRequest, "/route_request")
+        requests.publish(RouteRequest(id=4, avoid_edges=["5"]))
+        bench.until(lambda: len(changes) == 1, "edges")
+        requests.publish(RouteRequest(id=5, avoid_edges=["6"]))
+        bench.until(lambda: len(changes) == 2, "other edges")
+        assert changes == [([5], []), ([6], [5])]
+        for answer in pending:
+            answer.set_result(SimpleNamespace(success=True))
+        goals = bench.actions.goals[ROUTE]
+        assert len(goals) == 1
+        ready[0] = False
+        requests.publish(RouteRequest(id=6))
+        bench.until(lambda: answers, "a refusal")
+        assert "nobody serves /adjust_edges" in answers[0].text
 
 
 class TestManeuvers:
@@ -257,6 +316,23 @@ class TestManeuvers:
         self.health.clear()
         bench.until(lambda: len(self.health) > 3, "cycles in idle")
         assert len(self.plans) == count
+
+    def test_fallback_without_a_controller_stops_before_the_next_plan(self, bench):
+        modes = self.drive(bench, NOMINAL)
+        self.plan_ends(bench)
+        bench.until(lambda: self.follows, "a path to follow")
+        bench.until(lambda: len(self.plans) == 2, "a cycle that does not end")
+        modes.publish(PlannerOperationMode(mode=FALLBACK))
+        bench.until(lambda: self.follows[-1].canceled, "the stop")
+
+    def test_a_plan_from_before_a_stop_is_not_followed(self, bench):
+        modes = self.drive(bench, NOMINAL)
+        modes.publish(PlannerOperationMode(mode=IDLE))
+        bench.until(lambda: self.plans[0].canceled, "the stop")
+        modes.publish(PlannerOperationMode(mode=NOMINAL))
+        bench.until(lambda: bench.node._mode == NOMINAL, "going on")
+        self.plans[0].end(Plan.Result(path=path((0.0, 0.0), (4.0, 0.0))))  # it came first
+        assert self.follows == []
 
     @pytest.mark.parametrize(("controller", "followed"), [("", 0), ("careful", 1)])
     def test_fallback_stands_or_follows_with_another_controller(self, bench, controller, followed):
@@ -370,6 +446,29 @@ class TestTiles:
         result = self.load(bench, monkeypatch, answer, **goal)
         assert result.code == code
         assert words in result.message
+
+    def test_a_map_server_that_never_answers_is_left(self, bench, monkeypatch):
+        """Else the goal would never close, and none be sent after it."""
+        server = SimpleNamespace(
+            service_name="/map_server/load_map",
+            service_is_ready=lambda: True,
+            call_async=lambda request: fake_nav2.Future(),
+        )
+        monkeypatch.setattr(
+            map_loader.Nav2MapLoader, "create_client", lambda self, kind, name: server
+        )
+        node = bench.start(map_loader.Nav2MapLoader, tile_urls=["west=/maps/west.yaml"])
+        client = ActionClient(bench.client, LoadTile, "/map_loader/load_tile")
+        bench.until(client.server_is_ready, "the map loader")
+        sent = client.send_goal_async(LoadTile.Goal(request_id=3, tile_id="west"))
+        bench.until(sent.done, "acceptance")
+        ended = sent.result().get_result_async()
+        bench.until(lambda: node._awaited, "the call")
+        sent.result().cancel_goal_async()
+        bench.until(ended.done, "the end")
+        assert ended.result().status == CANCELED
+        assert ended.result().result.code == LoadTile.Result.CANCELED
+        assert node._awaited == {}
 
     def test_tiles_written_wrongly(self, bench):
         assert read_urls(["a=b", ""]) == {"a": "b"}

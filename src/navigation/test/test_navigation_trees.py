@@ -725,6 +725,17 @@ def test_load_map() -> None:
     assert (bench.action.executed, bench.action.completed) == (4, 3)
 
 
+def test_a_map_is_loaded_only_if_it_is_the_one_that_was_asked_for() -> None:
+    bench = NavigationBench()
+    mission = bench.submit(Kind.LOAD_MAP, map_id="east")
+    bench.until(lambda: bench.state.map.phase is MapPhase.LOADING)
+    bench.change.request(TileRequest("west", id=5))
+    assert bench.finish(mission) is Code.MAP_FAILED
+    assert "tile 'west' is in force, not 'east'" in mission.text
+    assert bench.state.map.phase is MapPhase.IDLE
+    assert bench.finish(bench.submit(Kind.LOAD_MAP, map_id="east")) is Code.SUCCESS
+
+
 def test_a_tile_that_the_loader_does_not_know_changes_nothing(bench: NavigationBench) -> None:
     mission = bench.submit(Kind.LOAD_MAP, map_id="moon")
     bench.world.load_refusal = "unknown tile 'moon': choose among east, west"

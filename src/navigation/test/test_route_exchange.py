@@ -150,6 +150,8 @@ def test_a_clock_that_is_set_back_starts_the_wait_anew() -> None:
     assert desk.exchange.expired(25.1)
     desk.at(9.1)
     assert len(desk.sent) == 2
+    assert not desk.answer(0, stamp=4.9)  # of a planner that does not number its routes
+    assert desk.answer(0, stamp=5.1)
 
 
 def test_forgotten_questions_have_no_answer() -> None:

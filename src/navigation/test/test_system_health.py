@@ -206,8 +206,25 @@ def test_a_reset_by_a_pose_to_start_from() -> None:
         assert (poses[0].pose.pose.position.x, poses[0].header.frame_id) == (4.0, "map")
         assert poses[0].pose.covariance[0] == pytest.approx(0.25)
         assert health.run(tree) is NodeStatus.RUNNING
+        health.do(tree.halt_tree)  # as by a mission that ended meanwhile
+        assert health.run(tree) is NodeStatus.RUNNING
+        until(lambda: len(poses) == 2, 90.0, "the pose once more")
+        assert poses[1].pose.pose.position.x == 4.0, "nothing else is known"
         tell(health, 100.1)
         assert health.run(tree) is NodeStatus.SUCCESS
+
+
+def test_a_pose_that_is_no_number_is_no_place() -> None:
+    with rig(SystemHealthManager, "system_health:static_frame:=''") as health:
+        tell(health, 99.0, BAD, x=math.nan)
+        assert health.state.localization.pose is None
+        tell(health, 99.1, x=3.0)
+        tell(health, 99.2, BAD, x=math.nan)
+        assert not health.state.localization.good
+        assert health.state.localization.pose.x == 3.0
+        tell(health, 99.3, x=3.5)
+        assert health.state.localization.good
+        assert health.state.localization.pose.x == 3.5
 
 
 def test_poses_of_amcl_are_as_good_as_their_covariance() -> None:

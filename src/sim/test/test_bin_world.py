@@ -241,7 +241,8 @@ def test_a_whole_pallet_is_computed_faster_than_it_lives(cell):
     [
         ({"spawner": {"objects": "crate"}}, "there are no objects crate_0"),
         ({"spawner": {"upside_down": 2}}, "upside_down: 2; give a probability"),
-        ({"spawner": {"region": {"x": [0, 1], "y": None}}}, "region: give intervals of x and y"),
+        ({"spawner": {"region": {"z": [0, 1]}}}, "region: give intervals of x and y"),
+        ({"spawner": {"region": {"y": None}}}, "region: .* give for y a list of 2 numbers"),
         ({"objects": {"bin": {"count": 0}}}, r"objects.bin.count: 0; give a whole number"),
         ({"objects": {"bin": {"parts": {"foot": {"size": [1]}}}}}, "foot.size: a box takes 3"),
         ({"robot": {"simulation": {"gripper": {}}}}, "simulation: unknown gripper"),

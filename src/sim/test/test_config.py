@@ -2,6 +2,7 @@
 """World descriptions: what is wrong is named."""
 
 import copy
+import math
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,7 @@ def test_world_of_the_demo(data: dict) -> None:
         (("robot", "simulation", "wheels"), 4, "robot.simulation: unknown wheels"),
         (("robot", "simulation"), None, "robot: simulation missing; a simulated robot needs it"),
         (("robot", "controllers"), None, "robot: controllers.gripper missing"),
-        (("robot", "arm", "velocity"), [1.0], r"robot.simulation.arm.velocity: 1 values for 7"),
+        (("robot", "arm", "velocity"), [1.0], r"robot.arm.velocity: 1 values for 7"),
         (("robot", "gripper", "open_width"), None, "robot: gripper: .*give joints and open_width"),
         (("robot",), 5, "robot: expected a mapping"),
         (("objects", "blue_block", "mass"), None, "objects.blue_block: mass missing"),
@@ -77,6 +78,62 @@ def test_world_of_the_demo(data: dict) -> None:
             {"door": {"position": [0, 0, 0], "yaw": 0, "lever_side": 1, "latch_angle": 1.0}},
             "latch_angle: must lie between 0 and lever_range",
         ),
+        (("objects",), [1], r"objects: expected a mapping, got \[1\]"),
+        (("objects",), {1: {}}, "objects: the key 1 is no text; put it into quotes"),
+        (("doors",), "one", "doors: expected a mapping, got 'one'"),
+        (("layouts", "default"), 3, "layouts.default: expected a mapping, got 3"),
+        (
+            ("objects", "blue_block", "mass"),
+            "1e-3",
+            "blue_block.mass: '1e-3'; give a number, without quotes, an exponent as in 1.0e-3",
+        ),
+        (("objects", "blue_block", "mass"), -1.0, "blue_block.mass: -1.0; give a number above 0"),
+        (("objects", "blue_block", "mass"), float("nan"), "mass: nan; give a number"),
+        (("objects", "blue_block", "color"), [1.0], r"color: \[1.0\]; give a list of 3 numbers"),
+        (("objects", "blue_block", "size"), 0.1, "size: 0.1; give a list of numbers"),
+        (("objects", "blue_block", "friction_decides"), 1, "decides: 1; give true or false"),
+        (
+            ("layouts", "default", "red_block"),
+            {"position": [0.4, 0.0, 0.1]},
+            "red_block.position: .*; give a list of 2 numbers or null",
+        ),
+        (
+            ("layouts", "default", "red_block"),
+            {"position": [0.4, 0.0], "yaw": [0.0]},
+            r"red_block.yaw: \[0.0\]; give a number or a list of 2 numbers",
+        ),
+        (
+            ("layouts", "random", "red_block", "region"),
+            {"x": [0.0, 1.0]},
+            "red_block.region: give intervals of x and y",
+        ),
+        (
+            ("layouts", "random", "red_block", "region", "x"),
+            0.5,
+            "red_block.region: .*; give for x a list of 2 numbers",
+        ),
+        (("layouts", "default", "red_block"), {"above": "red_block"}, "red_block stand on each"),
+        (("camera_field",), {"x": [0.0, 1.0]}, "camera_field: give intervals of x, y and z"),
+        (("view", "fov"), "wide", "view.fov: 'wide'; give a number"),
+        (("view", "fov"), 4.0, "view.fov: 4.0; give an angle between 0 and pi"),
+        (("timestep",), 0.0, "timestep: 0.0; give a number above 0"),
+        (("doors",), {"door": {"position": [0, 0, 0], "yaw": 0, "lever_side": "left"}}, "a number"),
+        (
+            ("fixtures",),
+            {"tray": {"boxes": {"a": {"size": [1, 0, 1], "position": [0, 0, 0]}}}},
+            r"fixtures.tray.boxes.a.size: \(1, 0, 1\); give lengths above 0",
+        ),
+        (("cameras",), {"eye": {"position": 1, "target": [1, 0, 0], "fov": 1}}, "eye.position: 1;"),
+        (
+            ("robot", "simulation", "arm", "armature"),
+            "big",
+            "robot.simulation.arm.armature: 'big'; give a number",
+        ),
+        (("robot", "simulation", "arm", "torque"), [-1.0] * 7, "torque: .* finite numbers of 0 or"),
+        (("robot", "simulation", "arm", "armature"), 10**400, "armature: 10*; give a number"),
+        (("robot", "simulation", "gripper", "speed"), math.inf, "speed: inf; give finite numbers"),
+        (("robot", "simulation", "gripper", "fingers"), "f", "fingers: 'f'; give a list of texts"),
+        (("robot", "simulation", "gripper", "fingers"), [], "fingers: name the links whose"),
     ],
 )
 def test_what_is_wrong_is_named(data: dict, path, value, message: str) -> None:
@@ -128,6 +185,46 @@ def test_joints_of_neither_arm_nor_fingers_stand(data: dict) -> None:
     assert [name for name in names if name.startswith("panda_joint")] == [
         f"panda_joint{i}" for i in range(1, 6)
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("arm", "joints"), ["left"] * 7, "robot.arm.joints: no such name 'left'"),
+        (("gripper", "joints"), {"left": 1.0}, "robot.gripper.joints: no such name 'left'"),
+        (("gripper", "link"), "left", "robot.gripper.link: no such name 'left'"),
+        (
+            ("simulation", "gripper", "fingers"),
+            ["left"],
+            "robot.simulation.gripper.fingers: no such name 'left'",
+        ),
+    ],
+)
+def test_names_that_the_urdf_lacks_are_told(data: dict, path, value, message: str) -> None:
+    place = data["robot"]
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(WorldError, match=message):
+        build_model(parse_world(data))
+
+
+def test_file_and_line_of_what_is_wrong_are_told(tmp_path: Path) -> None:
+    robot, world = tmp_path / "robot.yaml", tmp_path / "world.yaml"
+    robot.write_text(find("panda", "robots").read_text(encoding="utf-8"))
+    text = find_world("block_stacking").read_text(encoding="utf-8")
+    text = text.replace("robot: panda", "robot: robot.yaml")
+    for file, old, new, message in (
+        (world, "mass: ", "mass: -", r"objects\.blue_block\.mass: -0\.07; give"),
+        (world, "view:", "timestep: fast\nview:", "timestep: 'fast'; give a number"),
+        (robot, "simulation:", "simulation:\n  wheels: 1", "simulation: unknown wheels"),
+    ):
+        world.write_text(text)
+        before = file.read_text(encoding="utf-8")
+        line = before[: before.index(old)].count("\n") + 1
+        file.write_text(before.replace(old, new, 1))
+        with pytest.raises(WorldError, match=rf"^{file}:{line}: {message}"):
+            load_world(world)
 
 
 def test_robot_file_that_is_missing(tmp_path: Path) -> None:

@@ -315,7 +315,8 @@ def test_a_base_with_two_wheels_does_not_drive_sideways(config: WorldConfig) -> 
             "robot.groups.torso.simulation.arm.torque: 2 values for 1 joints",
         ),
         (("robot", "groups", "head", "named"), {}, "groups.head: named.home missing"),
-        (("start",), {"position": [1.0]}, "start.position: give x and y"),
+        (("start",), {"position": [1.0]}, r"start.position: \[1.0\]; give a list of 2 numbers"),
+        (("start",), {"yaw": 1.0}, "start.position: give x and y"),
         (("doors", "door", "opens"), 0, "doors.door.opens: 0; give 1 or -1"),
     ],
 )

@@ -36,7 +36,13 @@ from std_msgs.msg import Empty
 from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
-from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, with_companions
+from behavior_ros import (
+    QOS_COMMAND,
+    QOS_EVENT_LOG,
+    QOS_LATCHED,
+    ParameterError,
+    with_companions,
+)
 from behavior_ros.node.closing import destroy_node
 from behavior_ros.testing import own_domain
 from behavior_sim.navigation.node import NavigationSimulationNode
@@ -169,6 +175,21 @@ class Bench:
         )
         assert handle.accepted
         return self.get(handle.get_result_async())
+
+
+def test_a_wrong_description_is_the_parameters_fault(tmp_path: Path):
+    """So that whoever starts the node reads a sentence and no traceback."""
+    file = tmp_path / "yard.yaml"
+    file.write_text("name: yard\n")
+    context = Context()
+    rclpy.init(context=context, domain_id=own_domain())
+    try:
+        with pytest.raises(ParameterError, match=r"parameter world: .*yard\.yaml: size: Field req"):
+            NavigationSimulationNode(
+                context=context, parameter_overrides=[Parameter("world", value=str(file))]
+            )
+    finally:
+        context.shutdown()
 
 
 @pytest.fixture(scope="module")

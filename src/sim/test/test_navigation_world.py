@@ -2,12 +2,14 @@
 """The truth of the navigation world: grids, beams, people, slip, collisions."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from behavior_motion.planar_pose import Pose2D
+from behavior_packages import packages
 from behavior_sim.navigation.config import edge_id, load_navigation_world
 from behavior_sim.navigation.grid import Grid, in_polygon, resampled
 from behavior_sim.navigation.people import RADIUS, Person
@@ -166,6 +168,9 @@ def test_names_that_nothing_has_are_told_with_those_there_are():
         ("resolution: 0.1", "resolution: 9", "resolution: Input should be less"),
         ("  west: [0.0, 0.0, 19.5, 16.0]", "  west: [5, 0, 1, 16]", "tile 'west' must be"),
         ("name: warehouse", "nam: x", "nam: Extra inputs"),
+        ("size: [34.0, 16.0]", "size: [-34.0, 16.0]", "size.0: Input should be greater than 0"),
+        ("  w00: [2.0, 1.5]", "  w00: [.nan, 1.5]", "waypoints.w00.0: Input should be a finite"),
+        ("pose: [2.0, 1.5, 1.571]", "pose: [30, 1, 0]", "start.pose (30, 1) lies outside of tile"),
     ],
 )
 def test_a_wrong_description_is_told_with_file_and_key(tmp_path: Path, old, new, words):
@@ -173,10 +178,24 @@ def test_a_wrong_description_is_told_with_file_and_key(tmp_path: Path, old, new,
     assert old in text
     file = tmp_path / "world.yaml"
     file.write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(WorldError, match=words.replace("[", r"\[")) as error:
+    with pytest.raises(WorldError, match=re.escape(words)) as error:
         load_navigation_world(file)
     assert str(file) in str(error.value)
+    if words.startswith("resolution"):
+        line = text[: text.index(old)].count("\n") + 1
+        assert str(error.value).startswith(f"{file}:{line}: resolution: ")
+
+
+def test_a_description_in_another_encoding_is_told_with_its_file(tmp_path: Path):
+    (tmp_path / "world.yaml").write_bytes("name: Lager für Äpfel".encode("latin-1"))
+    with pytest.raises(WorldError, match=r"world\.yaml: cannot be read: 'utf-8' codec"):
+        load_navigation_world(tmp_path / "world.yaml")
 
 
 def test_an_edge_has_one_name_both_ways():
     assert edge_id("b", "a") == edge_id("a", "b") == "a-b"
+
+
+def test_every_world_that_packages_offer_is_one() -> None:
+    for name in packages().names("navigation_worlds"):
+        load_navigation_world(find_navigation_world(name))

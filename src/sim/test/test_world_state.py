@@ -108,6 +108,8 @@ def test_what_cannot_be_changes_nothing(config: WorldConfig) -> None:
         ('{"objects": {"a": [0, 0, 0]}}', "objects.a: x y z and a quaternion"),
         ('{"objects": {"a": [0, 0, 0, 0, 0, 0, 0]}}', "objects.a: x y z and a quaternion"),
         ('{"held": "a"}', "held: 'a' is none of its objects"),
+        ('{"held": ["a"]}', r"held: \['a'\] is none of its objects"),
+        ('{"held": null}', "held: None is none of its objects"),
     ],
 )
 def test_a_file_that_holds_no_state_is_refused_in_words(

@@ -13,6 +13,7 @@ until the next order is taken.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -153,6 +154,8 @@ class Vehicle:
         self._cancelling: list[Action] = []
         self._holding: list[Action] = []
         """Instant actions that wait until the vehicle is held."""
+        self._let_go: deque[tuple[str, str]] = deque(maxlen=MOST_INSTANT)
+        """Types and identifiers of the instant actions that have cancelled or released."""
         self._giving_up = False
         self._errors: list[Error] = []
         self.paused = False
@@ -459,6 +462,11 @@ class Vehicle:
             self._notice_that_it_is_held()
             return
         if kind in ("stopPause", "stopTeleop"):
+            if self._is_late_copy(action):
+                text = f"a {kind} of this actionId was done before; it takes one of its own"
+                about = references(action_id=action.action_id, action_type=kind)
+                self.report(ProtocolError("instantActionError", text, about).error)
+                return
             self._release(kind)
         elif kind == "stateRequest":
             self.state_wanted = True
@@ -468,6 +476,9 @@ class Vehicle:
 
     def _cancel_order(self, action: Action) -> None:
         order_id = action.parameters.get("orderId")
+        late = self._is_late_copy(action)
+        if late and (self._order is None or self.idle or action in self._cancelling):
+            return  # it has become of it what it could
         if self._order is None or self.idle or order_id not in (None, self._order.order_id):
             raise ProtocolError(
                 "noOrderToCancel",
@@ -477,6 +488,16 @@ class Vehicle:
         self._instant.record(action, ActionStatus.RUNNING)
         self._cancelling.append(action)
         self._stop()
+
+    def _is_late_copy(self, action: Action) -> bool:
+        """Whether the broker has brought this one before: one that comes again, after a pause, must
+        not set the vehicle in motion.
+        """
+        key = (action.action_type, action.action_id)
+        if key in self._let_go:
+            return True
+        self._let_go.append(key)
+        return False
 
     def _hold(self, kind: str) -> None:
         before = self.paused or self.teleoperated

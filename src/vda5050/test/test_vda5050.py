@@ -641,6 +641,34 @@ def test_pause_holds_driving_and_actions(yard: Yard) -> None:
     assert yard.legs == [[1.0]]
 
 
+def test_a_late_copy_of_an_instant_action_sets_nothing_in_motion(yard: Yard) -> None:
+    yard.order(order(0, 1))
+    yard.step()
+    yard.held = True
+    for kind, action_id in (("startPause", "p"), ("stopPause", "r"), ("startPause", "q")):
+        yard.at_once(action(action_id, kind=kind))
+    yard.at_once(action("r", kind="stopPause"))
+    assert yard.state().paused
+    assert yard.calls == ["pause", "resume", "pause"]
+    assert yard.statuses()["r"] is ActionStatus.FINISHED
+    assert yard.error() == "instantActionError"
+    yard.at_once(action("s", kind="stopPause"))
+    assert not yard.state().paused
+
+
+def test_a_late_copy_of_a_cancellation_leaves_its_state(yard: Yard) -> None:
+    yard.order(order(0, 1))
+    yard.step()
+    yard.at_once(action("c", kind="cancelOrder"))
+    yard.at_once(action("c", kind="cancelOrder"))
+    yard.outcome = (False, "cancelled")
+    yard.step()
+    yard.at_once(action("c", kind="cancelOrder"))
+    assert yard.statuses() == {"c": ActionStatus.FINISHED}
+    assert yard.calls == ["cancel"]
+    assert not yard.state().errors
+
+
 def test_a_pause_has_begun_when_the_vehicle_is_held(yard: Yard) -> None:
     yard.order(order(0, 1))
     yard.step()

@@ -13,7 +13,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -124,6 +124,7 @@ class EpisodeStore(Closing):
             earlier = stored.records
         with self._troubles():
             if found == self.file and not resume:
+                _take_back(self.file)
                 self.file.replace(self.file.with_name(f"{self.file.name}.old"))
             begin = not self.file.exists()
             # What is there is not there before it is on disk, whatever happens to the machine.
@@ -215,10 +216,20 @@ def read(file: Path, *, remedy: str = "") -> Stored:
     try:
         if file.suffix == OLD_SUFFIX:
             return _read_lines(file)
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as base:
+        # Not "ro": what a process that was killed has left half written has to be taken back first.
+        address = f"{file.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE)) as base:
             return _read_base(file, base)
     except (ValueError, TypeError, OSError, sqlite3.Error) as error:
         raise UsageError(f"{file} holds no episodes{remedy}") from error
+
+
+def _take_back(file: Path) -> None:
+    """Have what a killed process has left half written taken back: its journal lies beside the file
+    and would not be found any more under another name.
+    """
+    with suppress(sqlite3.Error), closing(sqlite3.connect(file, timeout=_PATIENCE)) as base:
+        base.execute("SELECT name FROM sqlite_master").fetchall()
 
 
 def _read_base(file: Path, base: sqlite3.Connection) -> Stored:

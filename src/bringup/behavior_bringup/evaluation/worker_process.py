@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import select
 import signal
@@ -78,6 +79,7 @@ class WorkerProcess:
         """Start it."""
         self._task = task
         self._aborted = False
+        self._end_by = math.inf
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         self._process = subprocess.Popen(
             [sys.executable, "-m", "behavior_bringup.evaluation.worker"],
@@ -125,7 +127,7 @@ class WorkerProcess:
 
     def abort(self) -> None:
         """See `Worker`."""
-        self._aborted = True
+        self._aborted, self._end_by = True, time.monotonic() + _FAREWELL
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGTERM)
 
@@ -158,6 +160,9 @@ class WorkerProcess:
             if time.monotonic() > end:
                 self._kill()
                 raise WorkerDiedError(f"nothing was heard of it for {limit:g} s")
+            if time.monotonic() > self._end_by:  # it hears no signal
+                self._kill()
+                raise WorkerDiedError(self._how_it_died())
             if select.select([pipe], [], [], _LOOK)[0]:
                 chunk = os.read(pipe, 65536)
                 if not chunk:

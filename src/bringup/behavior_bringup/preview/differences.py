@@ -5,20 +5,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
+from scipy.spatial.transform import Rotation
 
 from behavior_bringup.preview.base_state import base_differences
-from behavior_bringup.preview.live_state import BelievedObject, LiveState
-from behavior_motion.pose_difference import angle_between, distance_between
+from behavior_bringup.preview.live_state import LiveState
+from behavior_console.object_changes import MOVED, TURNED, SeenObject, object_changes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerances:
     """Up to where two moments count as equal."""
 
-    distance: float = 0.01
-    """Between places of an object [m]: noise of detections, and more than an arm repeats."""
-    angle: float = 0.2
+    distance: float = MOVED
+    """Between places of an object [m]."""
+    angle: float = TURNED
     """Between orientations of an object [rad]; infinite: they do not count."""
     joint: float = 0.02
     """Between positions of a joint [rad or m]."""
@@ -39,11 +39,9 @@ def differences(before: LiveState, after: LiveState, tolerances: Tolerances) -> 
         found += base_differences(
             before.base, after.base, distance=tolerances.base, seen=tolerances.seen
         )
-    old = {name: item for name, item in before.objects.items() if not item.derived}
-    new = {name: item for name, item in after.objects.items() if not item.derived}
-    for name in sorted(old.keys() | new.keys()):
-        found += _object(old.get(name), new.get(name), tolerances)
-    return found
+    return found + object_changes(
+        _seen(before), _seen(after), moved=tolerances.distance, turned=tolerances.angle
+    )
 
 
 def _robot(before: LiveState, after: LiveState, tolerances: Tolerances) -> list[str]:
@@ -60,25 +58,14 @@ def _robot(before: LiveState, after: LiveState, tolerances: Tolerances) -> list[
     return [f"The robot stands elsewhere: {farthest} by {moved[farthest]:.3f}{others}"]
 
 
-def _object(
-    old: BelievedObject | None, new: BelievedObject | None, tolerances: Tolerances
-) -> list[str]:
-    if old is None or new is None:
-        gone = old or new
-        assert gone is not None
-        return [f"{gone.name} is {'no more there' if new is None else 'new'}"]
-    found = []
-    if _held(old) != _held(new):
-        found.append(f"{old.name} {'is held now' if _held(new) else 'is not held any more'}")
-    if (old.sight == "lost") != (new.sight == "lost"):
-        found.append(f"{old.name} {'is lost now' if new.sight == 'lost' else 'was found again'}")
-    shift, turn = distance_between(old.pose, new.pose), angle_between(old.pose, new.pose)
-    if shift > tolerances.distance:
-        found.append(f"{old.name} has moved by {1e3 * shift:.0f} mm")
-    elif turn > tolerances.angle:
-        found.append(f"{old.name} has turned by {np.rad2deg(turn):.0f} degrees")
-    return found
-
-
-def _held(item: BelievedObject) -> bool:
-    return item.sight == "held"
+def _seen(state: LiveState) -> dict[str, SeenObject]:
+    return {
+        name: SeenObject(
+            position=tuple(item.pose[:3, 3].tolist()),
+            orientation=tuple(Rotation.from_matrix(item.pose[:3, :3]).as_quat().tolist()),
+            held=item.sight == "held",
+            lost=item.sight == "lost",
+        )
+        for name, item in state.objects.items()
+        if not item.derived
+    }

@@ -55,6 +55,7 @@ class LiveState:
                 name: {
                     "class": item.class_id,
                     "sight": item.sight,
+                    "derived": item.derived,
                     "position": [round(float(value), 5) for value in item.pose[:3, 3]],
                     "orientation_xyzw": [
                         round(float(value), 5)

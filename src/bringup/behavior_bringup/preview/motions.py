@@ -67,15 +67,22 @@ class Choices:
 
 
 @contextmanager
-def handed_over(stack: Stack, file: Path | None, namespace: str = "") -> Iterator[Choices]:
-    """The skills do the motions of a file meanwhile, wherever nothing has changed."""
+def handed_over(stack: Stack, motions: Path | str | None, namespace: str = "") -> Iterator[Choices]:
+    """The skills do the motions of a preview meanwhile, wherever nothing has changed.
+
+    Args:
+        stack: is up.
+        motions: their file, or what stood in it when that preview ended; None: there are none.
+        namespace: of the robot; empty: none.
+    """
     enter(stack.name, EXECUTOR)
     choices = Choices()
     with StackClient(namespace, name="behavior_approval", truth=False) as client:
         client.listen(String, CHOICES, choices.take, QOS_REQUESTS)
         publish = client.announce(String, PREVIEWED, QOS_LATCHED)
-        text = file.read_text(encoding="utf-8") if file and file.exists() else ""
-        publish(String(data=text))
+        if isinstance(motions, Path):
+            motions = motions.read_text(encoding="utf-8") if motions.exists() else ""
+        publish(String(data=motions or ""))
         client.work(_HEARD)
         try:
             yield choices

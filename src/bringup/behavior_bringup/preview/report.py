@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from behavior_bringup.errors import BringupError
 from behavior_bringup.preview.live_state import LiveState
 from behavior_sim.recordings.motion_summary import MotionSummary
 
@@ -33,6 +34,8 @@ class Preview:
     """When the mission began, in the recording's time [s]."""
     motions: Path | None = None
     """File of the motions that were planned, until the next preview."""
+    motions_text: str = field(default="", repr=False)
+    """What stands in that file, which the next preview writes anew."""
     planned: int = 0
     """How many these are."""
     notes: list[str] = field(default_factory=list)
@@ -117,6 +120,17 @@ class Preview:
         }
 
     def write(self, file: Path) -> None:
-        """Write the row as JSON; parent folders are made."""
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(self.row(), indent=1) + "\n", encoding="utf-8")
+        """Write the row as JSON; parent folders are made.
+
+        Raises:
+            BringupError: that is not possible.
+        """
+        text = json.dumps(self.row(), indent=1) + "\n"
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise BringupError(
+                f"The preview cannot be written to {file}: {error.strerror}; name another file"
+                " with --json"
+            ) from error

@@ -101,6 +101,7 @@ def preview_mission(
             copy=copy, kind=kind, live=live, world=world, order=order, limit=options.limit
         )
         run = rehearse(rehearsal, watch, display)
+        motions = copy.motions.read_text(encoding="utf-8")
         motion = kind.summary(copy.recording, run.begun)
     watch.lap("analysis")
     moving = live.speed > STANDS
@@ -115,6 +116,7 @@ def preview_mission(
         motion=motion,
         begun=run.begun,
         motions=copy.motions,
+        motions_text=motions,
         planned=run.motions,
         notes=[
             *(["the robot was moving when it was copied"] if moving else []),

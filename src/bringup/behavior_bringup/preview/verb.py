@@ -40,9 +40,9 @@ def preview(options: argparse.Namespace) -> int:
             display=display,
             say=display.note,
         )
+    show(found, console)
     if options.json:
         found.write(options.json)
-    show(found, console)
     if not found.success:
         return 1
     asked = sys.stdin.isatty() and console.is_terminal
@@ -70,12 +70,16 @@ def may_run(
     *,
     asked: bool,
 ) -> bool:
-    """Whether the mission may run for real: nothing has changed, or a person says so."""
+    """Whether the mission may run for real: nothing has changed, or a person says so.
+
+    Who takes his time to answer is asked again if something has changed meanwhile.
+    """
     from behavior_bringup.preview.differences import Tolerances, differences
     from behavior_bringup.preview.run import observed
 
+    tolerances = Tolerances(distance=options.tolerance)
     now = observed(stack, options.namespace)
-    changed = differences(found.begin, now, Tolerances(distance=options.tolerance))
+    changed = differences(found.begin, now, tolerances)
     for line in changed:
         say(f"Changed since: {line}.", console)
     if options.approve and not changed:
@@ -84,7 +88,14 @@ def may_run(
         say("It is not run: what was previewed would not happen. Preview it again.", console)
         return False
     question = f"Run {found.mission} for real? [y/N] "
-    return console.input(question, markup=False).strip().lower() in ("y", "yes")
+    while console.input(question, markup=False).strip().lower() in ("y", "yes"):
+        told, now = now, observed(stack, options.namespace)
+        changed = differences(told, now, tolerances)
+        if not changed:
+            return True
+        for line in changed:
+            say(f"Changed while you decided: {line}.", console)
+    return False
 
 
 def execute(stack: Stack, found: Preview, options: argparse.Namespace, console: Console) -> int:
@@ -93,7 +104,7 @@ def execute(stack: Stack, found: Preview, options: argparse.Namespace, console: 
     from behavior_bringup.preview.motions import handed_over
     from behavior_bringup.preview.run import observed, run_for_real
 
-    with handed_over(stack, found.motions, options.namespace) as choices:
+    with handed_over(stack, found.motions_text, options.namespace) as choices:
         outcome = run_for_real(stack, found, options.namespace, console)
     for line in choices.lines():
         say(line, console)

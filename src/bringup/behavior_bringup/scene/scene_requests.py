@@ -138,6 +138,8 @@ def _definition(text: str) -> str:
         return Path(text[1:]).read_text(encoding="utf-8")
     except OSError as error:
         raise BringupError(f"{text[1:]} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BringupError(f"{text[1:]} cannot be read: it is no text") from error
 
 
 def object_row(item: SceneObject, now: float | None = None, frame: str = "") -> Row:

@@ -48,6 +48,8 @@ STATE_DEADLINE = 15.0
 """[s] wall time for a supervisor to start its processes and to write down what it has started."""
 LET_GO_DEADLINE = 10.0
 """[s] wall time for the system to close the lock of a supervisor that has ended."""
+_STOP_DEADLINE = INTERRUPT_DEADLINE + 2 * TERMINATE_DEADLINE + 5.0
+"""[s] wall time for a supervisor that was told to stop."""
 TREE_NODES = "tree_nodes.xml"
 """File beside the logs into which the executor writes the models of its tree nodes."""
 CONSOLE_ADDRESS = "console.url"
@@ -221,15 +223,31 @@ def launch_supervisor(plan: Plan) -> None:
             start_new_session=True,
             env=environment,
         )
+    try:
+        _await_state(process, Path(plan.folder), log)
+    except BaseException:  # Ctrl-C too: it has a session of its own and would go on
+        process.terminate()
+        try:
+            process.wait(_STOP_DEADLINE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        raise
+
+
+def _await_state(process: subprocess.Popen[bytes], folder: Path, log: Path) -> None:
+    """Wait until a supervisor has written down what it has started.
+
+    Raises:
+        BringupError: it has ended, or does not in time.
+    """
     end = time.monotonic() + STATE_DEADLINE
     while time.monotonic() < end:
         if process.poll() is not None:
             raise BringupError(f"The stack does not start:\n{last_lines(log)}")
-        state = read_state(Path(plan.folder))
+        state = read_state(folder)
         if state is not None and state.supervisor_pid == process.pid:
             return
         time.sleep(0.05)
-    process.terminate()
     raise BringupError(f"The supervisor does not come up within {STATE_DEADLINE:g} s: see {log}")
 
 
@@ -422,10 +440,9 @@ def last_lines(file: Path, count: int = _LAST_LINES) -> str:
 
 def _stop_supervisor(pid: int) -> None:
     """Ask the supervisor to stop; kill it when it does not."""
-    grace = INTERRUPT_DEADLINE + 2 * TERMINATE_DEADLINE + 5.0
     try:
         supervisor = psutil.Process(pid)
-        for number, deadline in ((signal.SIGINT, grace), (signal.SIGKILL, 5.0)):
+        for number, deadline in ((signal.SIGINT, _STOP_DEADLINE), (signal.SIGKILL, 5.0)):
             supervisor.send_signal(number)
             _, alive = psutil.wait_procs([supervisor], timeout=deadline)
             if not alive:

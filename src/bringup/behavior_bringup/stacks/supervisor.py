@@ -182,12 +182,18 @@ class Supervisor:
     def _stop_all(self) -> None:
         self._state.stopping = True
         self._write()
+        # Of one that ended before all went with it, and its number may be another one's by now.
+        left = [
+            child
+            for name, child in self._children.items()
+            if self._state.processes[name].exit_code is None
+        ]
         for number, deadline in (
             (signal.SIGINT, INTERRUPT_DEADLINE),
             (signal.SIGTERM, TERMINATE_DEADLINE),
             (signal.SIGKILL, TERMINATE_DEADLINE),
         ):
-            running = [c.process for c in self._children.values() if c.process.poll() is None]
+            running = [child.process for child in left if child.process.poll() is None]
             for process in running:
                 with contextlib.suppress(ProcessLookupError):
                     process.send_signal(number)
@@ -195,7 +201,7 @@ class Supervisor:
             for process in running:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=max(0.0, end - time.monotonic()))
-        for child in self._children.values():
+        for child in left:
             _kill_group(child.process.pid, signal.SIGKILL)
 
     def _write(self) -> None:

@@ -61,11 +61,16 @@ def _check(options: argparse.Namespace) -> None:
 
 def _leaves(options: argparse.Namespace) -> list[str]:
     from behavior_motion import load_robot
+    from behavior_motion.robot.model import robot_file_fault
     from behavior_skills.arm.shown_motion import MotionWatch
     from behavior_skills.arm.taught import taught_leaves
 
     name = options.robot or default_of("robots", "--robot")
-    robot = load_robot(chosen("robots", name, f"There is no robot '{name}'").value)
+    file = chosen("robots", name, f"There is no robot '{name}'").value
+    try:
+        robot = load_robot(file)
+    except (OSError, ValueError, KeyError) as error:
+        raise BringupError(sentence(robot_file_fault(file, error))) from error
     watch = MotionWatch(robot.joint_names, robot.gripper)
     try:
         if options.recording:

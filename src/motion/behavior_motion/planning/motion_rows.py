@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from behavior_motion.checks import Matrix, as_pose
-from behavior_motion.errors import MotionError
 from behavior_motion.planning.options import OrientationConstraint, PlanOptions
 from behavior_motion.planning.planner import PlanRequest, RequestKind
 from behavior_motion.planning.previewed import PlannedMotion
@@ -50,7 +49,7 @@ def motion_of_row(row: Mapping[str, Any]) -> PlannedMotion:
     """
     try:
         return _motion_of_row(row)
-    except (KeyError, TypeError, AttributeError, ValueError, MotionError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise ValueError(f"no planned motion: {type(error).__name__}: {error}") from error
 
 
@@ -58,6 +57,8 @@ def _motion_of_row(row: Mapping[str, Any]) -> PlannedMotion:
     wishes = dict(row["options"])
     if (constraint := wishes.pop("path_constraints")) is not None:
         constraint = OrientationConstraint(**constraint)
+    if not all(wish is None or isinstance(wish, int | float) for wish in wishes.values()):
+        raise ValueError("options: numbers wanted")
     names = tuple(map(str, row["joint_names"]))
     targets = tuple(_finite(target) for target in row["targets"])
     if not targets or not 0 <= row["goal_index"] < len(targets):
@@ -67,6 +68,9 @@ def _motion_of_row(row: Mapping[str, Any]) -> PlannedMotion:
     trajectory = Trajectory(names, *(_finite(row[name]) for name in _CURVE))
     if not trajectory.duration > 0.0 or trajectory.times[0] != 0.0:
         raise ValueError("times: a duration above zero, from 0 on, wanted")
+    waypoint_times = _finite(row["waypoint_times"])
+    if waypoint_times.ndim != 1:
+        raise ValueError("waypoint_times: a list of numbers wanted")
     return PlannedMotion(
         request=PlanRequest(
             RequestKind(row["kind"]),
@@ -77,7 +81,7 @@ def _motion_of_row(row: Mapping[str, Any]) -> PlannedMotion:
         ),
         trajectory=trajectory,
         goal_index=int(row["goal_index"]),
-        waypoint_times=tuple(_finite(row["waypoint_times"]).tolist()),
+        waypoint_times=tuple(waypoint_times.tolist()),
         objects={str(n): as_pose("objects", pose) for n, pose in row["objects"].items()},
         held={str(n): as_pose("held", pose) for n, pose in row["held"].items()},
     )

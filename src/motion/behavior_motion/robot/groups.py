@@ -52,8 +52,11 @@ def group_names(data: Mapping[str, Any]) -> tuple[str, ...]:
             raise ValueError(
                 f"groups.{name}: unknown {', '.join(unknown)}; known are {', '.join(OF_A_GROUP)}"
             )
-        if not isinstance(group.get("arm"), Mapping) or not group["arm"].get("joints"):
+        joints = group["arm"].get("joints") if isinstance(group.get("arm"), Mapping) else None
+        if not isinstance(joints, list) or not joints or not all(map(_is_text, joints)):
             raise ValueError(f"groups.{name}.arm.joints: name the joints that move together")
+        if not all(map(_is_text, _fingers(group))):
+            raise ValueError(f"groups.{name}.gripper.joints: write a mapping of joints to numbers")
     if double := [key for key in _ONLY_OF_A_GROUP if key in data]:
         raise ValueError(f"{', '.join(double)}: in a file with groups these are of a group")
     return tuple(groups)
@@ -147,6 +150,17 @@ def resources(data: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 def _joints(group: Mapping[str, Any]) -> list[str]:
     """Of a group, fingers last."""
+    return [*group["arm"]["joints"], *_fingers(group)]
+
+
+def _fingers(group: Mapping[str, Any]) -> list[str]:
+    """Joints of a group's gripper; none where its section does not fit the form, which is checked
+    elsewhere.
+    """
     gripper = group.get("gripper")
     fingers = gripper.get("joints") if isinstance(gripper, Mapping) else None
-    return [*group["arm"]["joints"], *(fingers or ())]
+    return list(fingers) if isinstance(fingers, Mapping) else []
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)

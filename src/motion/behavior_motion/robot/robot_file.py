@@ -29,10 +29,11 @@ from behavior_motion.robot.groups import (
     resources,
     whole_data,
 )
+from behavior_motion.robot.yaml_lines import with_lines
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class FrameSection(_Strict):
@@ -135,6 +136,10 @@ class GripperSection(_Strict):
             raise ValueError("suction has no fingers: leave joints, grips and open_width out")
         if self.suction is None and not {"joints", "open_width"} <= self.model_fields_set:
             raise ValueError("give joints and open_width of the fingers, or suction")
+        if still := sorted(joint for joint, scale in self.joints.items() if scale == 0.0):
+            raise ValueError(f"joints: {', '.join(still)} would not move; give a number but 0")
+        if self.closed_width > self.open_width and self.joints:
+            raise ValueError("closed_width is more than open_width")
         if unknown := sorted(self.zero.keys() - self.joints.keys()):
             raise ValueError(f"zero names {', '.join(unknown)}, which joints does not")
         return self
@@ -293,7 +298,7 @@ def read_robot_file(path: str | Path) -> dict[str, Any]:
         raise FileNotFoundError(f"{file}: no such robot file")
     try:
         data = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise ValueError(f"{file}: not valid YAML: {error}") from error
     if not isinstance(data, dict):
         raise ValueError(f"{file}: write a mapping of keys and values")
@@ -340,18 +345,25 @@ def parse_robot_file(data: Mapping[str, Any], where: str, *, group: str = "") ->
         combined_groups(data)
         if group and not names:
             raise ValueError(f"has no groups, so none called {group!r}")
-        whole = RobotFile.model_validate(whole_data(data) if names else data)
-        parts = {name: RobotFile.model_validate(group_data(data, name)) for name in names}
+        whole = _validated(whole_data(data) if names else data)
+        parts = {name: _validated(group_data(data, name), f"groups.{name}.") for name in names}
         return parts[known("group", group, names)] if group else whole
-    except ValidationError as error:
-        raise ValueError(f"{where}: {_faults(error)}") from error
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
 
 
-def _faults(error: ValidationError) -> str:
+def _validated(data: Mapping[str, Any], place: str = "") -> RobotFile:
+    """A robot of its keys, which stand below `place`; raises `ValueError`."""
+    try:
+        return RobotFile.model_validate(data)
+    except ValidationError as error:
+        raise ValueError(_faults(error, place)) from error
+
+
+def _faults(error: ValidationError, place: str = "") -> str:
     return "; ".join(
-        f"{'.'.join(str(p) for p in e['loc']) or 'file'}: {e['msg']}" for e in error.errors()
+        f"{(place + '.'.join(map(str, e['loc']))).rstrip('.') or 'file'}: {e['msg']}"
+        for e in error.errors()
     )
 
 
@@ -368,7 +380,8 @@ def load_controllers(path: str | Path) -> ControllersSection:
     try:
         return ControllersSection.model_validate(section)
     except ValidationError as error:
-        raise ValueError(f"{path}: controllers: {_faults(error)}") from error
+        fault = f"{path}: {_faults(error, 'controllers.')}"
+        raise ValueError(with_lines(fault, path)) from error
 
 
 def load_base(path: str | Path) -> BaseSection | None:
@@ -382,25 +395,33 @@ def load_base(path: str | Path) -> BaseSection | None:
     try:
         return None if section is None else BaseSection.model_validate(section)
     except ValidationError as error:
-        raise ValueError(f"{path}: base: {_faults(error)}") from error
+        raise ValueError(with_lines(f"{path}: {_faults(error, 'base.')}", path)) from error
 
 
 def load_robot_file(path: str | Path, *, group: str = "") -> RobotFile:
     """A robot's file, read and checked; raises as `read_robot_file` and `parse_robot_file` do."""
-    where = str(Path(path).expanduser().resolve())
-    return parse_robot_file(read_robot_file(path), where, group=group)
+    data, where = read_robot_file(path), str(Path(path).expanduser().resolve())
+    try:
+        return parse_robot_file(data, where, group=group)
+    except ValueError as error:
+        raise ValueError(with_lines(str(error), where)) from error
 
 
 def load_group_names(path: str | Path) -> tuple[str, ...]:
     """Names of a file's groups; raises as `read_robot_file` and `group_names` do."""
-    return group_names(read_robot_file(path))
+    data = read_robot_file(path)
+    try:
+        return group_names(data)
+    except ValueError as error:
+        raise ValueError(with_lines(f"{path}: {error}", path)) from error
 
 
 def load_resources(path: str | Path) -> dict[str, frozenset[str]]:
     """What names of a robot's parts stand for, see `resources`; raises as `read_robot_file` does,
     and `ValueError` where groups, or what is combined, do not fit the form.
     """
+    data = read_robot_file(path)
     try:
-        return resources(read_robot_file(path))
+        return resources(data)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError(with_lines(f"{path}: {error}", path)) from error

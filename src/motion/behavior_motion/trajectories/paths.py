@@ -131,10 +131,10 @@ def corner_radii(path: Matrix, largest: float) -> Vector:
 
 def spline(marks: Vector, points: Matrix) -> PPoly:
     """Cubic spline through points (N, dof) at rising marks (N,)."""
-    if len(marks) < 4:
-        # Too few for a cubic: straight lines in between, sampled up to four.
-        more = np.linspace(marks[0], marks[-1], 4)
-        points = np.stack([np.interp(more, marks, column) for column in points.T], axis=1)
-        marks = more
+    while len(marks) < 4:
+        # Too few for a cubic: the middles of the straight lines in between, too.
+        middles = np.arange(1, len(marks))
+        marks = np.insert(marks, middles, 0.5 * (marks[1:] + marks[:-1]))
+        points = np.insert(points, middles, 0.5 * (points[1:] + points[:-1]), axis=0)
     cubic = CubicSpline(marks, points)
     return PPoly(cubic.c, cubic.x)

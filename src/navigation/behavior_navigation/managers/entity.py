@@ -14,8 +14,8 @@ from std_srvs.srv import SetBool
 from behavior_executor.missions.statistics import Metric
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers.service_call import ServiceCall, read_success
-from behavior_navigation.rules.calls import Call, CallResult
-from behavior_navigation.rules.entities import Entity, EntityDriver, EntityPool
+from behavior_navigation.rules.calls import CallResult
+from behavior_navigation.rules.entities import Entity, EntityDriver, EntityPool, SwitchCall
 from behavior_ros import ParameterError, ParameterSpec, declare_all, read_only
 from behavior_tree import BehaviorTreeFactory
 
@@ -38,6 +38,18 @@ PARAMETERS = (
         range=(0.05, 3600.0),
     ),
 )
+
+_TRANSITIONS = frozenset(
+    {
+        State.TRANSITION_STATE_CONFIGURING,
+        State.TRANSITION_STATE_CLEANINGUP,
+        State.TRANSITION_STATE_SHUTTINGDOWN,
+        State.TRANSITION_STATE_ACTIVATING,
+        State.TRANSITION_STATE_DEACTIVATING,
+        State.TRANSITION_STATE_ERRORPROCESSING,
+    }
+)
+"""States that a lifecycle node leaves by itself."""
 
 
 def _entity_parameters(key: str) -> list[ParameterSpec]:
@@ -147,7 +159,7 @@ class LifecycleDriver:
         self._state: int | None = None
         self._asked: ServiceCall | None = None
 
-    def set(self, enabled: bool) -> Call:
+    def set(self, enabled: bool) -> SwitchCall:
         """Activate or deactivate it, unless it is so already."""
         return _LifecycleCall(enabled, self.read_state, self.change)
 
@@ -201,14 +213,25 @@ class _LifecycleCall:
         change: Callable[[bool], ServiceCall],
     ) -> None:
         self._enabled = enabled
-        self._change = change
-        self._needed = False
+        self._read_state, self._change = read_state, change
+        self._needed = self._on_its_way = False
         self._call = read_state(self._judge)
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has got it yet."""
+        return self._call.waits
 
     def poll(self) -> CallResult | None:
         """How it ended; None: not yet."""
         result = self._call.poll()
-        if result is None or not self._needed or not result.success:
+        if result is None or not result.success:
+            return result
+        if self._on_its_way:
+            self._on_its_way = False
+            self._call = self._read_state(self._judge)
+            return None
+        if not self._needed:
             return result
         self._needed = False
         self._call = self._change(self._enabled)
@@ -220,8 +243,13 @@ class _LifecycleCall:
 
     def _judge(self, state: int, label: str) -> CallResult:
         active, inactive = State.PRIMARY_STATE_ACTIVE, State.PRIMARY_STATE_INACTIVE
+        if state in _TRANSITIONS:  # somebody switches it: what becomes of it is to be seen
+            self._on_its_way = True
+            return CallResult(True)
         if state not in (active, inactive):
-            return CallResult(False, f"it is {label or f'in state {state}'}: configure it first")
+            ended = state == State.PRIMARY_STATE_FINALIZED
+            remedy = "start it anew" if ended else "configure it first"
+            return CallResult(False, f"it is {label or f'in state {state}'}: {remedy}")
         self._needed = state != (active if self._enabled else inactive)
         return CallResult(True)
 
@@ -234,7 +262,7 @@ class SetBoolDriver:
         self._wake = wake
         self._client = node.create_client(SetBool, service)
 
-    def set(self, enabled: bool) -> Call:
+    def set(self, enabled: bool) -> SwitchCall:
         """Call the service; a second time does no harm."""
         return ServiceCall(self._client, SetBool.Request(data=enabled), read_success, self._wake)
 
@@ -249,7 +277,7 @@ class AbsentDriver:
     def __init__(self) -> None:
         self._enabled = True
 
-    def set(self, enabled: bool) -> Call:
+    def set(self, enabled: bool) -> SwitchCall:
         """Done."""
         self._enabled = enabled
         return _Done()
@@ -260,6 +288,8 @@ class AbsentDriver:
 
 
 class _Done:
+    waits = False
+
     def poll(self) -> CallResult | None:
         return CallResult(True)
 

@@ -35,12 +35,25 @@ class ServiceCall:
         self._send()
 
     def poll(self) -> CallResult | None:
-        """How it ended; None: not yet."""
+        """How it ended; None: not yet.
+
+        A server that went away took the request along: the next one gets it too.
+        """
+        if self._future is not None and not self._future.done():
+            if self._client.service_is_ready():
+                return None
+            self.forget()
+            self._future = None
         if self._future is None:
             self._send()
         if self._future is None or not self._future.done():
             return None
         return self._read(self._future.result())
+
+    @property
+    def waits(self) -> bool:
+        """Whether no server has got the request yet."""
+        return self._future is None
 
     def forget(self) -> None:
         """Lose interest in the answer; the server may carry the request out all the same."""

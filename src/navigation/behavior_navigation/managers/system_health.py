@@ -68,6 +68,8 @@ class SystemHealthManager(NavigationManager):
         self._odometry_problem = ""
         self._then: tuple[float, Pose2D] | None = None
         self._odometer = Odometer()
+        self._last_pose = FramedPose(self.state.localization.frame, Pose2D())
+        """That was known; it outlives resets."""
         self.reset = self._make_reset()
         self.resets = 0
         self.reset_timeout: float = self.values["reset_timeout"]
@@ -80,11 +82,14 @@ class SystemHealthManager(NavigationManager):
         """Judge the localization, and bring the pose to now."""
         super().pre_tick(now)
         if self._cache.newest() is None:  # before the first result, or after the clock was set back
-            self.watch.newest = None
+            self.watch.clear()
         fresh = self._cache.fresh()
         self.watch.settle(now, fresh=fresh, silent_for=self._cache.age())
-        newest = self.watch.newest
-        self.state.localization.pose = None if newest is None else self._brought_to_now(newest)
+        placed, pose = self.watch.placed, None
+        if placed is not None:
+            pose = self._brought_to_now(placed)
+            self._last_pose = FramedPose(placed.frame, pose)
+        self.state.localization.pose = pose
 
     def begin_reset(self) -> None:
         """Have the localizer reset; from now on only results from after it count."""
@@ -125,14 +130,13 @@ class SystemHealthManager(NavigationManager):
         topic, adapter = self.values["tx_reset_localization"], self.values["reset_adapter"]
         if adapter == "initialpose":
             return InitialPoseReset(
-                self.manager_node, topic, self._last_pose, lambda: self.watch.newest is not None
+                self.manager_node,
+                topic,
+                lambda: self._last_pose,
+                lambda: self.watch.newest is not None,
             )
         service_type = Trigger if adapter == "trigger" else Empty
         return ServiceReset(self.manager_node, service_type, topic, self.wake)
-
-    def _last_pose(self) -> FramedPose:
-        localization = self.state.localization
-        return FramedPose(localization.frame, localization.pose or Pose2D())
 
     def _now(self) -> float:
         return seconds(self.manager_node.get_clock().now())

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from behavior_msgs.action import LoadTile
+from rclpy.action import CancelResponse
 from rclpy.node import Node
+from rclpy.task import Future
 
 from behavior_navigation.nav2.interfaces import nav2_interface
 from behavior_ros import (
@@ -64,18 +66,35 @@ class Nav2MapLoader(Node):  # type: ignore[misc] # rclpy has no type information
             raise ParameterError(f"{node_name}: parameter tile_urls: {error}") from error
         self._type = nav2_interface("srv", "LoadMap", node_name)
         self._client = self.create_client(self._type, values["load_map_service"])
-        BurstActionServer(self, LoadTile, "map_loader/load_tile", work=self.execute)
+        self._awaited: dict[int, Future] = {}
+        """What goals wait for, by their handles; cancelled: they wait no more."""
+        BurstActionServer(
+            self,
+            LoadTile,
+            "map_loader/load_tile",
+            work=self.execute,
+            cancel_callback=self._on_cancel,
+        )
 
     async def execute(self, handle: Any) -> Any:
-        """Load what a goal asks for."""
+        """Load what a goal asks for; cancelled, it ends at once, whatever the map server does."""
         result = LoadTile.Result(
             request_id=handle.request.request_id, tile_id=handle.request.tile_id
         )
-        result.code, result.message = await self._load(handle.request)
+        try:
+            result.code, result.message = await self._load(handle.request, id(handle))
+        finally:
+            self._awaited.pop(id(handle), None)
         result.acquired = self.get_clock().now().to_msg()
         return result
 
-    async def _load(self, goal: Any) -> tuple[int, str]:
+    def _on_cancel(self, handle: Any) -> CancelResponse:
+        awaited = self._awaited.get(id(handle))
+        if awaited is not None and not awaited.done():
+            awaited.set_result(None)
+        return CancelResponse.ACCEPT
+
+    async def _load(self, goal: Any, key: int) -> tuple[int, str]:
         url = goal.map_url or self._urls.get(goal.tile_id, "")
         if not url:
             known = ", ".join(sorted(self._urls)) or "none"
@@ -87,7 +106,17 @@ class Nav2MapLoader(Node):  # type: ignore[misc] # rclpy has no type information
         if not self._client.service_is_ready():
             text = f"nobody serves {self._client.service_name}: is Nav2's map server active?"
             return LoadTile.Result.LOADING_FAILED, text
-        answer = await self._client.call_async(self._type.Request(map_url=url))
+        awaited = self._awaited[key] = Future()
+
+        def answered(future: Any) -> None:
+            if not awaited.done():
+                awaited.set_result(future.result())
+
+        self._client.call_async(self._type.Request(map_url=url)).add_done_callback(answered)
+        answer = await awaited
+        if answer is None:
+            text = f"Nav2's map server had not answered yet ({url})"
+            return LoadTile.Result.CANCELED, text
         if answer.result == 0:
             return LoadTile.Result.SUCCESS, f"{url} is loaded"
         cause = _CAUSES.get(answer.result, f"error {answer.result}")

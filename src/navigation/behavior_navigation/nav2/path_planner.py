@@ -79,6 +79,8 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         self._controller = actions.action(self._follow_type, values["follow_path_action"])
         self._mode, self._maneuver = IDLE, None
         self._planning: RemoteGoal | None = None
+        self._plan = 0
+        """The planner's goal, by its number; what comes of one from before a stop says nothing."""
         self._following: RemoteGoal | None = None
         self._followed = -1
         """The controller's goal, by its number; older ones say nothing any more."""
@@ -116,14 +118,16 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         goal = self._compute_type.Goal()
         goal.goal, goal.use_start = next_corner(self._maneuver), False
         goal.planner_id = self._values["planner_id"]
-        begin, mode = time.perf_counter(), self._mode
+        begin, mode, number = time.perf_counter(), self._mode, self._plan
         self._planning = self._planner.send(
             goal,
-            on_end=lambda outcome: self._planned(outcome, mode, time.perf_counter() - begin),
+            on_end=lambda outcome: self._planned(
+                outcome, mode, number, time.perf_counter() - begin
+            ),
         )
 
-    def _planned(self, outcome: GoalOutcome, mode: int, took: float) -> None:
-        if outcome.end is End.CANCELED:
+    def _planned(self, outcome: GoalOutcome, mode: int, number: int, took: float) -> None:
+        if outcome.end is End.CANCELED or number != self._plan:
             return
         result = outcome.result
         if outcome.succeeded and result.path.poses:
@@ -189,10 +193,13 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         if self._mode == IDLE:
             # A maneuver from before the stop is not taken up again.
             self._maneuver = None
+            self._plan += 1
             if self._planning is not None:
                 self._planning.cancel()
             self._planning = None
             self._stop()
+        elif self._mode == FALLBACK and not self._values["fallback_controller_id"]:
+            self._stop()  # at once: the cycle under way may never end
 
     def _publish_health(
         self,

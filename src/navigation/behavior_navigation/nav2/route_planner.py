@@ -13,6 +13,7 @@ from std_srvs.srv import Trigger
 from behavior_navigation.nav2.interfaces import error_name, nav2_interface
 from behavior_ros import (
     QOS_COMMAND,
+    End,
     GoalOutcome,
     RemoteGoal,
     declare_all,
@@ -56,8 +57,13 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
         action = values["compute_route_action" if self._over_graph else "compute_path_action"]
         self._planner = remote_actions(self).action(self._type, action)
         self._edges = self._edge_client(values["edges_service"])
-        self._closed: set[int] = set()
+        self._closed: set[int] | None = set()
+        """Edges that are closed; None: not known, since the server has not answered yet."""
+        self._touched: set[int] = set()
+        """Edges that may be closed."""
         self._goal: RemoteGoal | None = None
+        self._request: RouteRequest | None = None
+        """That is being worked on."""
         self._routes = self.create_publisher(Route, "route", QOS_COMMAND)
         self.create_subscription(RouteRequest, "route_request", self._on_request, QOS_COMMAND)
         self.create_service(Trigger, "route_planner/reset", self._on_reset)
@@ -69,7 +75,10 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
         return self.create_client(self._edges_type, service)
 
     def _on_request(self, request: RouteRequest) -> None:
+        if self._is_computed(request):
+            return  # a planner may need longer than whoever asks waits before asking again
         self._give_up()
+        self._request = request
         if not self._planner.ready():
             self._refuse(request.id, f"nobody serves {self._planner.name}: is Nav2 active?")
             return
@@ -81,16 +90,24 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
 
     def _adjust(self, closed: set[int], request: RouteRequest) -> None:
         """Close the edges to avoid and open those closed before, then compute."""
+        if not self._edges.service_is_ready():
+            name = self._edges.srv_name
+            self._refuse(request.id, f"nobody serves {name}, which closes the edges to avoid")
+            return
         change = self._edges_type.Request()
-        change.closed_edges = sorted(closed - self._closed)
-        change.opened_edges = sorted(self._closed - closed)
+        change.closed_edges = sorted(closed - (self._closed or set()))
+        change.opened_edges = sorted(self._touched - closed)
+        self._touched |= closed
+        self._closed, number = None, request.id
 
         def adjusted(future: Any) -> None:
+            if request is not self._request:
+                return  # of a newer one the edges are asked for too, or of a reset nothing
             if future.exception() is None and future.result().success:
-                self._closed = closed
+                self._closed, self._touched = closed, set(closed)
                 self._compute(request)
             else:
-                self._refuse(request.id, "the route server did not close the edges to avoid")
+                self._refuse(number, "the route server did not close the edges to avoid")
 
         self._edges.call_async(change).add_done_callback(adjusted)
 
@@ -107,6 +124,8 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
         )
 
     def _answer(self, number: int, outcome: GoalOutcome) -> None:
+        if outcome.end is End.CANCELED:
+            return  # by us: it says nothing about whether there is a way
         result = outcome.result
         if not outcome.succeeded or not result.path.poses:
             code = error_name(self._type, result.error_code) if result is not None else ""
@@ -125,7 +144,21 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
         route.header.stamp = self.get_clock().now().to_msg()
         self._routes.publish(route)
 
+    def _is_computed(self, request: RouteRequest) -> bool:
+        """Whether a request repeats the one that is being worked on, which answers both."""
+        if request.cause != RouteRequest.RETRY or self._request is None:
+            return False
+        if self._goal is None or self._goal.outcome is not None:
+            return False
+        before = self._request
+        same_goal = (request.goal.header.frame_id, request.goal.pose) == (
+            before.goal.header.frame_id,
+            before.goal.pose,
+        )
+        return same_goal and list(request.avoid_edges) == list(before.avoid_edges)
+
     def _give_up(self) -> None:
+        self._request = None
         if self._goal is not None:
             self._goal.cancel()
         self._goal = None

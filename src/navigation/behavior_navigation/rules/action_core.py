@@ -128,6 +128,8 @@ class ActionCore:
         """Maneuvers published."""
         self.pending: MissionRequest | None = None
         """The new action, until it is accepted."""
+        self.displaced = ""
+        """Why the tile that the action asked for is not in force, where another one is."""
         self._request: MissionRequest | None = None
         self._answers: list[RouteAnswer] = []
         self._follower: RouteFollower | None = None
@@ -355,7 +357,7 @@ class ActionCore:
 
     def complete(self) -> bool:
         """End the action with success; False: there is none, or it is not done. Counts once."""
-        if not self.action.active or (self._loads_map and self.state.map.refused):
+        if not self.action.active or (self._loads_map and not self._map_is_there()):
             return False
         self.completed += 1
         left_out = self._given.left_out if self._given is not None else 0.0
@@ -382,6 +384,8 @@ class ActionCore:
             return state.map.failure(state.map.text)
         if state.map.refused and (self._loads_map or self.tile_refused):
             return state.map.failure(state.map.refusal)
+        if self.displaced:
+            return state.map.failure(self.displaced)
         if self._watch is not None and self._watch.lost and action.goal is not None:
             sentence = (
                 f"the frame '{action.goal.frame}' of the goal has not been known for "
@@ -460,6 +464,16 @@ class ActionCore:
     def _loads_map(self) -> bool:
         return self._request is not None and self._request.kind is Kind.LOAD_MAP
 
+    def _map_is_there(self) -> bool:
+        """Whether the tile that the action asks for is in force."""
+        assert self._request is not None
+        wanted, there = self._request.map_id, self.state.map.tile_id
+        if wanted not in ("", there):
+            self.displaced = (
+                f"tile '{there}' is in force, not '{wanted}': a newer request took its place"
+            )
+        return not self.state.map.refused and not self.displaced
+
     def _reset(self, request: MissionRequest, phase: ActionPhase) -> None:
         self.exchange.forget()
         self._request = request
@@ -470,7 +484,7 @@ class ActionCore:
         self._check.reset()
         self._speed.reset()
         self._behind = self._progress = 0.0
-        self._had_route, self._tile_asked = False, ""
+        self._had_route, self._tile_asked, self.displaced = False, "", ""
         self._asked_goal = self._route_goal = None
         goal = request.goal or (request.route[-1] if request.route else None)
         self.state.action = ActionState(phase=phase, action_id=request.action_id, goal=goal)

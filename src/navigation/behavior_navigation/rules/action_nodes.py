@@ -161,12 +161,12 @@ class CompleteAction(ActsOn[ActionCore], ProblemAction):
     )
 
     def act(self) -> str:
-        """End it; FAILURE if there is none, or the map that it wants was refused."""
+        """End it; FAILURE if there is none, or the map that it wants is not there."""
         if self.subject.complete():
             if self.subject.action.text:
                 self.set_output("summary", self.subject.action.text)
             return ""
-        return self.subject.state.map.refusal or "there is no action"
+        return self.subject.state.map.refusal or self.subject.displaced or "there is no action"
 
 
 class FailAction(ActsOn[ActionCore], ProblemAction):

@@ -24,10 +24,18 @@ from behavior_tree.cause import Cause
 _NAME = re.compile(r"[a-z][A-Za-z0-9]*")
 
 
+class SwitchCall(Call, Protocol):
+    """A request that switches a module."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has got it yet, as there is no server."""
+
+
 class EntityDriver(Protocol):
     """How one module is switched."""
 
-    def set(self, enabled: bool) -> Call:
+    def set(self, enabled: bool) -> SwitchCall:
         """Switch it; a module that is in that state already answers with success."""
 
     def known(self) -> bool | None:
@@ -51,13 +59,18 @@ class Entity:
         self.switched = 0
         """Requests that succeeded."""
         self._driver = driver
-        self._call: Call | None = None
+        self._call: SwitchCall | None = None
         self._target = False
         self._wish: bool | None = None
+        self._waiting = 0
+        """How many wait for the wish to come true."""
         self._result: tuple[bool, CallResult] | None = None
 
     def wish(self, enabled: bool) -> None:
         """Have it enabled or disabled."""
+        if self._call is None or self._wish is not enabled:
+            self._waiting = 0
+        self._waiting += 1
         self._wish, self._result = enabled, None
         if self._call is None:
             self._send(enabled)
@@ -68,6 +81,11 @@ class Entity:
             other = "enabled" if self._wish else "disabled"
             return CallResult(False, f"it is to be {other} instead")
         return self._result[1] if self._result is not None else None
+
+    def leave(self, enabled: bool) -> None:
+        """Wait for a wish no more: unless others do, a module that comes up later is let be."""
+        if self._wish is enabled:
+            self._waiting -= 1
 
     def give_up(self) -> None:
         """Stop to wait for the module."""
@@ -83,6 +101,12 @@ class Entity:
             return
         result = self._call.poll()
         if result is None:
+            stale = self._waiting <= 0 or self._wish is not self._target
+            if stale and self._call.waits:
+                self._call.forget()
+                self._call = None
+                if self._waiting > 0 and self._wish is not None:
+                    self._send(self._wish)
             return
         self._call = None
         if result.success:
@@ -155,7 +179,8 @@ class SwitchEntity(StatefulActionNode):
         return NodeStatus.FAILURE
 
     def on_halted(self) -> None:
-        """The request is out; its answer is taken in all the same."""
+        """A request that is out is answered all the same; one that is not is withdrawn."""
+        self._entity.leave(self._target)
 
 
 class EntityPool:

@@ -33,6 +33,8 @@ class LocalizationWatch:
         """Begin without an estimate; `state` is written only here."""
         self.state = state
         self.newest: Estimate | None = None
+        self.placed: Estimate | None = None
+        """The newest with a pose; a localizer that is lost may tell one that is no number."""
         self._not_before = -math.inf
         self._bad_since: float | None = None
 
@@ -42,6 +44,8 @@ class LocalizationWatch:
             self._not_before = -math.inf
         if estimate.stamp >= self._not_before:
             self.newest = estimate
+            if all(map(math.isfinite, (estimate.pose.x, estimate.pose.y, estimate.pose.yaw))):
+                self.placed = estimate
             self.settle(now, fresh=True)
 
     def settle(self, now: float, *, fresh: bool, silent_for: float = 0.0) -> None:
@@ -72,9 +76,14 @@ class LocalizationWatch:
             self._bad_since = now
         state.bad_for = 0.0 if self._bad_since is None else now - self._bad_since
 
+    def clear(self) -> None:
+        """Know nothing, as before the first result."""
+        self.newest = self.placed = None
+
     def forget(self, now: float) -> None:
         """The localizer was reset: only results from now on count. This is no failure."""
-        self.newest, self._not_before = None, now
+        self.clear()
+        self._not_before = now
         self.state.good = False
         self.settle(now, fresh=False)
 

@@ -33,6 +33,11 @@ class TileRequest:
     id: int = 0
     """Of the outside request; 0: it has none."""
 
+    @property
+    def name(self) -> str:
+        """For reports: its own, or where it lies."""
+        return self.tile_id or self.map_url
+
 
 @dataclass(frozen=True, slots=True)
 class LoadAnswer:
@@ -91,6 +96,8 @@ class MapChange:
         """Changes failed."""
         self._wanted: TileRequest | None = None
         self._current: TileRequest | None = None
+        self._url = ""
+        """Where the tile in force was loaded from; empty: the map loader knew."""
         self._load_id = 0
         self._load_since = 0.0
         self._answer: LoadAnswer | None = None
@@ -119,10 +126,10 @@ class MapChange:
             same = newest.tile_id == tile.tile_id and newest.map_url == tile.map_url
             if same or (tile.id and tile.id == newest.id):
                 return False
-        elif self.map.phase is MapPhase.IDLE and tile.tile_id == self.map.tile_id:
+        elif self.map.phase is MapPhase.IDLE and self._is_in_force(tile):
             return False
         self._wanted = tile
-        self.map.requested = tile.tile_id
+        self.map.requested = tile.name
         return True
 
     def answer(self, answer: LoadAnswer) -> bool:
@@ -208,8 +215,8 @@ class MapChange:
         """The change is over, the old map in force; returns why that cannot be, empty: done."""
         if self._current is None or self._answer is None or not self._answer.kept:
             return "no tile was refused"
-        self.map.phase, self.map.refused = MapPhase.IDLE, self._current.tile_id
-        self.map.refusal = Cause.of(self._answer.text).at(f"tile '{self._current.tile_id}'")
+        self.map.phase, self.map.refused = MapPhase.IDLE, self._current.name
+        self.map.refusal = Cause.of(self._answer.text).at(f"tile '{self._current.name}'")
         if self._wanted is self._current:
             self._wanted, self.map.requested = None, ""
         self._current = None
@@ -220,15 +227,17 @@ class MapChange:
         """Whether the robot knows its place in the new map."""
         place = self.state.localization
         tile = self._current.tile_id if self._current is not None else ""
-        return place.good and place.map_id in ("", tile)
+        # How the localizer calls a map that was asked for without a name nobody knows.
+        return place.good and (not tile or place.map_id in ("", tile))
 
     def complete(self) -> str:
         """The new map is in force; returns why that cannot be, empty: done."""
         if self._current is None or self.map.phase is not MapPhase.ENABLING:
             return f"the change is not over: phase {self.map.phase.name}"
         self.map.phase, self.map.tile_id = MapPhase.IDLE, self._current.tile_id
+        self._url = self._current.map_url
         self.changes += 1
-        if self._wanted is not None and self._wanted.tile_id == self.map.tile_id:
+        if self._wanted is not None and self._is_in_force(self._wanted):
             self._wanted, self.map.requested = None, ""
         return ""
 
@@ -238,7 +247,7 @@ class MapChange:
             return
         if self.map.phase is MapPhase.LOADING:
             self.stop_loading()
-        tile = self._current.tile_id if self._current is not None else self.map.requested
+        tile = self._current.name if self._current is not None else self.map.requested
         if self.map.phase is not MapPhase.IDLE:
             phase = self.map.phase.name.lower().replace("_", " ")
             why = Cause.of(why).at(f"tile '{tile}', {phase}")
@@ -248,6 +257,9 @@ class MapChange:
             self._current = self._wanted
         if self._wanted is self._current:
             self._wanted = None
+
+    def _is_in_force(self, tile: TileRequest) -> bool:
+        return tile.tile_id == self.map.tile_id and tile.map_url in ("", self._url)
 
     def _begin_load(self) -> None:
         assert self._current is not None

@@ -128,6 +128,7 @@ class RouteExchange:
             return
         if now < self._last_sent:  # the clock was set back
             self._asked = self._last_sent = now
+            self._earliest = min(self._earliest, now)  # for stamps of that clock
         is_new = self._next_id == self._first_id
         period = SHORTEST_PERIOD if is_new else self.rule.retry_period
         if now - self._last_sent < period or self.expired(now):

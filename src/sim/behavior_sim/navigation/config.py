@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The description of a navigation world, read from YAML (see ``config/navigation``).
+"""The description of a navigation world, read from YAML (see ``config/navigation/worlds``).
 
 Lengths in metres, angles in radians, everything in the frame ``map``.
 """
@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    ValidationError,
+    model_validator,
+)
 
+from behavior_motion.robot.yaml_lines import with_lines
 from behavior_sim.worlds.reading import WorldError
 
 Box = tuple[float, float, float, float]
@@ -24,7 +32,7 @@ RegionType = Literal[
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class StartConfig(_Strict):
@@ -78,7 +86,7 @@ class NavigationConfig(_Strict):
     """A whole world. Read it with `load_navigation_world`."""
 
     name: str
-    size: tuple[float, float]
+    size: tuple[PositiveFloat, PositiveFloat]
     resolution: float = Field(default=0.1, gt=0.01, le=0.5)
     """[m] edge of a cell."""
     walls: dict[str, Box]
@@ -106,6 +114,10 @@ class NavigationConfig(_Strict):
             for name, (left, low, right, high) in boxes.items():
                 if left >= right or low >= high:
                     raise ValueError(f"{kind} '{name}' must be [x from, y from, x to, y to]")
+        left, low, right, high = self.tiles[self.start.tile]
+        x, y, _ = self.start.pose
+        if not (left <= x <= right and low <= y <= high):
+            raise ValueError(f"start.pose ({x:g}, {y:g}) lies outside of tile '{self.start.tile}'")
         return self
 
 
@@ -122,7 +134,7 @@ def load_navigation_world(file: Path) -> NavigationConfig:
     """
     try:
         data = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise WorldError(f"{file}: cannot be read: {' '.join(str(error).split())}") from error
     try:
         return NavigationConfig.model_validate(data)
@@ -131,4 +143,4 @@ def load_navigation_world(file: Path) -> NavigationConfig:
             f"{file}: {'.'.join(map(str, problem['loc'])) or 'world'}: {problem['msg']}"
             for problem in error.errors()
         ]
-        raise WorldError("\n".join(lines)) from error
+        raise WorldError(with_lines("\n".join(lines), file)) from error

@@ -31,6 +31,7 @@ from behavior_ros import (
     QOS_LATCHED,
     WARN,
     DiagnosticsPublisher,
+    ParameterError,
     ParameterSpec,
     create_transform_broadcaster,
     declare_all,
@@ -66,6 +67,7 @@ from behavior_sim.node.heard_followers import BUSY_SPEED, HeardFollowers
 from behavior_sim.node.lead import Lead
 from behavior_sim.node.stepper import Stepper
 from behavior_sim.recordings.recording import RecordingError
+from behavior_sim.worlds.reading import WorldError
 from behavior_sim.worlds.resources import find_navigation_world
 from behavior_tree.shown_text import reason_text
 
@@ -128,13 +130,16 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
 
     Raises:
         FileNotFoundError: no such world.
-        WorldError: the world's description is wrong.
+        ParameterError: the world's description is wrong.
     """
 
     def __init__(self, node_name: str = "simulation", **kwargs: Any) -> None:
         super().__init__(node_name, **kwargs)
         values = declare_all(self, PARAMETERS)
-        config = load_navigation_world(find_navigation_world(values["world"]))
+        try:
+            config = load_navigation_world(find_navigation_world(values["world"]))
+        except WorldError as error:
+            raise ParameterError(f"parameter world: {error}") from error
         self._lock = threading.RLock()
         self._system = NavigationSystem(
             config,

@@ -34,6 +34,7 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 from vision_msgs.msg import Detection3DArray
 
+from behavior_motion.robot.yaml_lines import with_lines
 from behavior_ros import (
     ERROR,
     OK,
@@ -41,6 +42,7 @@ from behavior_ros import (
     QOS_LATCHED,
     WARN,
     DiagnosticsPublisher,
+    ParameterError,
     ParameterSpec,
     create_static_transform_broadcaster,
     create_transform_broadcaster,
@@ -68,6 +70,7 @@ from behavior_sim.worlds.joint_group import Fingers
 from behavior_sim.worlds.layouts import UnknownLayout
 from behavior_sim.worlds.model import coordinate_names
 from behavior_sim.worlds.reading import WorldError
+from behavior_sim.worlds.resources import find_world
 from behavior_sim.worlds.robot import SimulatedBase, SimulatedSuction
 from behavior_sim.worlds.suction_cup import SuctionCup
 from behavior_sim.worlds.variation import parse_factors
@@ -214,18 +217,20 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     Raises:
         FileNotFoundError: no such world, or the robot's model is not installed.
-        WorldError: the world's description is wrong.
+        ParameterError: the world's description is wrong.
     """
 
     def __init__(self, node_name: str = "simulation", **kwargs: Any) -> None:
         super().__init__(node_name, **kwargs)
         values = declare_all(self, PARAMETERS)
         config = world_of(values["world"])
-        self._simulation = Simulation(
-            config,
-            seed=values["seed"],
-            detector=DetectorConfig(**{_DETECTOR[name]: values[name] for name in _DETECTOR}),
-        )
+        detector = DetectorConfig(**{_DETECTOR[name]: values[name] for name in _DETECTOR})
+        try:
+            self._simulation = Simulation(config, seed=values["seed"], detector=detector)
+        except ValueError as error:  # names that its robot does not have, or what MuJoCo refuses
+            where = find_world(values["world"])
+            message = with_lines(f"{where}: {error}", where)
+            raise ParameterError(f"parameter world: {message}") from error
         self._seed, self._variation = values["seed"], ""
         self._recording = values["recording"]
         if self._recording:

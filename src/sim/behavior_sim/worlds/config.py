@@ -14,9 +14,10 @@ from typing import Any
 import yaml
 
 from behavior_motion.robot.robot_file import read_robot_file
+from behavior_motion.robot.yaml_lines import with_lines
 from behavior_packages.extended_file import read_extended
 from behavior_sim.worlds.camera_config import CameraConfig, CameraNoise
-from behavior_sim.worlds.reading import Vector, WorldError, build
+from behavior_sim.worlds.reading import Pair, Triple, Vector, WorldError, build, mapping
 from behavior_sim.worlds.resources import find
 from behavior_sim.worlds.robot import SimulatedRobot, parse_robot
 
@@ -32,10 +33,10 @@ class PartConfig:
 
     size: Vector
     """[m] lengths of the shape, see `SHAPE_SIZES`."""
-    position: Vector
+    position: Triple
     """Of its centre from the object's [m]."""
     shape: str = "box"
-    color: Vector = ()
+    color: Triple = ()
     """Red, green, blue in 0..1; empty: the object's."""
 
 
@@ -47,7 +48,7 @@ class ObjectConfig:
     """[m] lengths of the shape, see `SHAPE_SIZES`."""
     mass: float
     """[kg]"""
-    color: Vector
+    color: Triple
     """Red, green, blue in 0..1."""
     shape: str = "box"
     class_id: str = ""
@@ -72,13 +73,13 @@ class ObjectConfig:
 class BoxConfig:
     """A box that is part of a fixture."""
 
-    size: Vector
+    size: Triple
     """Full edge lengths [m]."""
-    position: Vector
+    position: Triple
     """Of its centre in the fixture's frame [m]."""
-    velocity: Vector = ()
+    velocity: Triple = ()
     """x y z of its surface in the fixture's frame, of a belt [m/s]; empty: it stands."""
-    color: Vector = ()
+    color: Triple = ()
     """Red, green, blue in 0..1; empty: the fixture's."""
     friction: float | None = None
     """Of this part, whatever touches it; None: the greater of the fixture's and the object's."""
@@ -88,11 +89,11 @@ class BoxConfig:
 class FixtureConfig:
     """Something that stands still, made of boxes: a tray, a shelf, a table."""
 
-    position: Vector
+    position: Triple
     """Of its frame in the world [m]."""
     boxes: Mapping[str, BoxConfig]
     """By the name of the part."""
-    color: Vector
+    color: Triple
     """Red, green, blue in 0..1."""
     yaw: float = 0.0
     """[rad]"""
@@ -117,7 +118,7 @@ class DoorConfig:
     NAME_hinge, the hinge's knuckle, which is on the side that the leaf opens to.
     """
 
-    position: Vector
+    position: Triple
     """Of the hinge on the ground [m]."""
     yaw: float
     """[rad]"""
@@ -149,7 +150,7 @@ class DoorConfig:
     """From the leaf's edge to the lever's axis [m]."""
     standoff: float = 0.055
     """From the leaf's face to the middle of the lever's bar [m]."""
-    lever_size: Vector = (0.13, 0.018, 0.022)
+    lever_size: Triple = (0.13, 0.018, 0.022)
     """Of the bar: length, thickness, height [m]."""
     lever_range: float = 0.8
     """[rad]"""
@@ -161,10 +162,10 @@ class DoorConfig:
     """[Nms/rad]"""
     latch_angle: float = 0.45
     """Of the lever at which the bolt is free of its strike [rad]."""
-    color: Vector = (0.62, 0.44, 0.28)
+    color: Triple = (0.62, 0.44, 0.28)
     """Of the leaf."""
-    frame_color: Vector = (0.80, 0.80, 0.78)
-    lever_color: Vector = (0.30, 0.32, 0.36)
+    frame_color: Triple = (0.80, 0.80, 0.78)
+    lever_color: Triple = (0.30, 0.32, 0.36)
 
 
 def extents(shape: str, size: Vector) -> Vector:
@@ -189,15 +190,15 @@ def volume(shape: str, size: Vector) -> float:
 class Placement:
     """Where an object starts: at `position`, `above` another object, or anywhere in `region`."""
 
-    position: Vector | None = None
-    jitter: Vector = (0.0, 0.0)
+    position: Pair | None = None
+    jitter: Pair = (0.0, 0.0)
     above: str | None = None
-    region: Mapping[str, Vector] | None = None
+    region: Mapping[str, Pair] | None = None
     clearance: float = 0.1
     """[m] between centres; only with `region`."""
     height: float = 0.0
     """[m] above the ground of what it stands on, as a table; not with `above`."""
-    yaw: float | Vector = 0.0
+    yaw: float | Pair = 0.0
     """Angle, or interval to draw from [rad]."""
 
 
@@ -207,17 +208,17 @@ class SpawnerConfig:
 
     objects: str
     """Names of the objects that it brings are NAME_0, NAME_1, ...; they come in this order."""
-    position: Vector
+    position: Triple
     """Of an object's centre when it comes [m]."""
-    region: Mapping[str, Vector]
+    region: Mapping[str, Pair]
     """Intervals of x and y; the next comes when the last one's centre is not inside [m]."""
-    jitter: Vector = (0.0, 0.0, 0.0)
+    jitter: Triple = (0.0, 0.0, 0.0)
     """Half widths of the uniform noise on the position [m]."""
-    yaw: float | Vector = 0.0
+    yaw: float | Pair = 0.0
     """Angle, or interval to draw from [rad]."""
     upside_down: float = 0.0
     """Probability that it comes with its z axis down."""
-    velocity: Vector = (0.0, 0.0, 0.0)
+    velocity: Triple = (0.0, 0.0, 0.0)
     """[m/s]"""
 
 
@@ -225,8 +226,8 @@ class SpawnerConfig:
 class ViewConfig:
     """The camera of pictures and animations."""
 
-    position: Vector
-    target: Vector
+    position: Triple
+    target: Triple
     fov: float
     """Vertical opening angle [rad]."""
 
@@ -239,9 +240,9 @@ class WorldConfig:
     robot: SimulatedRobot
     objects: Mapping[str, ObjectConfig]
     layouts: Mapping[str, Mapping[str, Placement]]
-    outside: Vector
+    outside: Pair
     """x, y of the place that objects taken away, or not come yet, are put to [m]."""
-    camera_field: Mapping[str, Vector]
+    camera_field: Mapping[str, Pair]
     """Intervals of x, y and z in which the detector sees an object's centre [m]."""
     view: ViewConfig
     ground: float = 0.0
@@ -269,12 +270,14 @@ def _check_shape(config: ObjectConfig | PartConfig, where: str) -> None:
 
 
 def _object(data: Any, where: str) -> ObjectConfig:
-    pieces = data.get("parts", {}) if isinstance(data, Mapping) else {}
+    pieces = mapping(mapping(data, where).get("parts", {}), f"{where}.parts")
     parts = {
         name: build(PartConfig, piece, f"{where}.parts.{name}") for name, piece in pieces.items()
     }
     config = build(ObjectConfig, data, where, parts=parts)
     _check_shape(config, where)
+    if not config.mass > 0.0:
+        raise WorldError(f"{where}.mass: {config.mass}; give a number above 0")
     for name, part in parts.items():
         _check_shape(part, f"{where}.parts.{name}")
     return config
@@ -283,13 +286,13 @@ def _object(data: Any, where: str) -> ObjectConfig:
 def _objects(data: Mapping[str, Any], where: str) -> dict[str, ObjectConfig]:
     """All objects by name; of one with a `count` there are NAME_0, NAME_1, ..., of class NAME."""
     objects = {}
-    for name, value in data.items():
+    for name, value in mapping(data, where).items():
         here = f"{where}.{name}"
         count = value.get("count") if isinstance(value, Mapping) else None
         if count is None:
             objects[name] = _object(value, here)
             continue
-        if not isinstance(count, int) or not 0 < count <= MOST_ALIKE:
+        if type(count) is not int or not 0 < count <= MOST_ALIKE:
             raise WorldError(f"{here}.count: {count!r}; give a whole number in 1..{MOST_ALIKE}")
         alike = {"class_id": name} | {key: v for key, v in value.items() if key != "count"}
         objects |= {numbered(name, index): _object(alike, here) for index in range(count)}
@@ -326,10 +329,14 @@ def _spawner(data: Any, objects: Mapping[str, ObjectConfig], where: str) -> Spaw
 
 
 def _fixture(data: Any, where: str) -> FixtureConfig:
-    boxes = data.get("boxes") if isinstance(data, Mapping) else None
+    boxes = mapping(data, where).get("boxes")
     if not boxes:
         raise WorldError(f"{where}.boxes: name at least one box")
+    boxes = mapping(boxes, f"{where}.boxes")
     parts = {name: build(BoxConfig, box, f"{where}.boxes.{name}") for name, box in boxes.items()}
+    for name, part in parts.items():
+        if not min(part.size) > 0.0:
+            raise WorldError(f"{where}.boxes.{name}.size: {part.size}; give lengths above 0")
     fixture = build(FixtureConfig, data, where, boxes=parts)
     if fixture.seen not in ("whole", "parts", "no"):
         raise WorldError(f"{where}.seen: {fixture.seen!r}; choose one of whole, parts, no")
@@ -342,6 +349,11 @@ def _door(data: Any, where: str) -> DoorConfig:
         raise WorldError(f"{where}.opens: {door.opens}; give 1 or -1")
     if abs(door.lever_side) != 1:
         raise WorldError(f"{where}.lever_side: {door.lever_side}; give 1 or -1")
+    for name in ("width", "height", "thickness", "mass", "largest_angle"):
+        if not getattr(door, name) > 0.0:
+            raise WorldError(f"{where}.{name}: {getattr(door, name)}; give a number above 0")
+    if not min(door.lever_size) > 0.0:
+        raise WorldError(f"{where}.lever_size: {door.lever_size}; give three lengths above 0")
     if not 0.0 < door.latch_angle < door.lever_range:
         raise WorldError(f"{where}.latch_angle: must lie between 0 and lever_range")
     return door
@@ -351,7 +363,7 @@ def _start(data: Any, robot: SimulatedRobot, where: str) -> Placement | None:
     if data is None:
         return None
     start = build(Placement, data, where)
-    if start.position is None or len(start.position) != 2:
+    if start.position is None:
         raise WorldError(f"{where}.position: give x and y of the robot's base")
     if robot.base is None:
         raise WorldError(f"{where}: the robot does not drive; its file has no section base")
@@ -385,11 +397,20 @@ def replaced_noise(config: WorldConfig, changes: Any, where: str) -> dict[str, C
 
 
 def _camera(data: Any, where: str) -> CameraConfig:
-    noise = data.get("noise", {}) if isinstance(data, Mapping) else {}
+    noise = mapping(data, where).get("noise", {})
     camera = build(CameraConfig, data, where, noise=parse_noise(noise, f"{where}.noise"))
     if trouble := camera.problem():
         raise WorldError(f"{where}.{trouble}")
     return camera
+
+
+def _standing_on_each_other(layout: Mapping[str, Placement]) -> list[str]:
+    """Those of a layout's objects that stand on nothing that stands by itself."""
+    left = {key: each.above for key, each in layout.items() if each.above is not None}
+    while ready := [key for key, below in left.items() if below not in left]:
+        for key in ready:
+            del left[key]
+    return list(left)
 
 
 def _layouts(
@@ -400,9 +421,9 @@ def _layouts(
 ) -> dict[str, dict[str, Placement]]:
     layouts = {}
     wanted = [name for name in objects if name not in spawned]
-    for name, places in data.items():
+    for name, places in mapping(data, where).items():
         here = f"{where}.{name}"
-        if set(places) != set(wanted):
+        if set(mapping(places, here)) != set(wanted):
             raise WorldError(f"{here}: must place exactly the objects {', '.join(wanted)}")
         layouts[name] = {
             key: build(Placement, place, f"{here}.{key}") for key, place in places.items()
@@ -411,8 +432,13 @@ def _layouts(
             ways = (placement.position, placement.above, placement.region)
             if sum(way is not None for way in ways) != 1:
                 raise WorldError(f"{here}.{key}: give one of position, above, region")
-            if placement.above is not None and placement.above not in objects:
-                raise WorldError(f"{here}.{key}: is to stand on the unknown {placement.above}")
+            if placement.region is not None and set(placement.region) != {"x", "y"}:
+                raise WorldError(f"{here}.{key}.region: give intervals of x and y")
+            if placement.above is not None and placement.above not in places:
+                kind = "unknown" if placement.above not in objects else "spawner's"
+                raise WorldError(f"{here}.{key}: is to stand on the {kind} {placement.above}")
+        if circle := _standing_on_each_other(layouts[name]):
+            raise WorldError(f"{here}: {', '.join(circle)} stand on each other; place one of them")
     if "default" not in layouts:
         raise WorldError(f"{where}: a layout named 'default' is missing")
     return layouts
@@ -422,26 +448,25 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
     """The world that the mapping `data` describes.
 
     Raises:
-        WorldError: names the field that is missing, unknown or of the wrong size.
+        WorldError: names the field that is missing, unknown, of another type or the wrong size.
     """
-    if not isinstance(data, Mapping):
-        raise WorldError(f"{source}: expected a mapping, got {data!r}")
+    data = mapping(data, source)
     objects = _objects(data.get("objects", {}), f"{source}: objects")
     spawner = _spawner(data.get("spawner"), objects, f"{source}: spawner")
     fixtures = {
         name: _fixture(value, f"{source}: fixtures.{name}")
-        for name, value in data.get("fixtures", {}).items()
+        for name, value in mapping(data.get("fixtures", {}), f"{source}: fixtures").items()
     }
     doors = {
         name: _door(value, f"{source}: doors.{name}")
-        for name, value in data.get("doors", {}).items()
+        for name, value in mapping(data.get("doors", {}), f"{source}: doors").items()
     }
     cameras = {
         name: _camera(value, f"{source}: cameras.{name}")
-        for name, value in data.get("cameras", {}).items()
+        for name, value in mapping(data.get("cameras", {}), f"{source}: cameras").items()
     }
     robot = parse_robot(data.get("robot"), f"{source}: robot")
-    return build(
+    world = build(
         WorldConfig,
         data,
         source,
@@ -458,6 +483,13 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
         view=build(ViewConfig, data.get("view"), f"{source}: view"),
         text=yaml.safe_dump(data, sort_keys=False),
     )
+    if set(world.camera_field) != {"x", "y", "z"}:
+        raise WorldError(f"{source}: camera_field: give intervals of x, y and z")
+    if not 0.0 < world.view.fov < math.pi:
+        raise WorldError(f"{source}: view.fov: {world.view.fov}; give an angle between 0 and pi")
+    if not world.timestep > 0.0:
+        raise WorldError(f"{source}: timestep: {world.timestep}; give a number above 0")
+    return world
 
 
 def load_world(path: str | Path) -> WorldConfig:
@@ -468,13 +500,26 @@ def load_world(path: str | Path) -> WorldConfig:
     Raises:
         WorldError: a file is no YAML or describes no world.
     """
+    file = ""
     try:
         data = read_extended(Path(path), "worlds", _with_file_of_robot)
         if isinstance(robot := data.get("robot"), str):
-            data["robot"] = read_robot_file(robot)
+            file, data["robot"] = robot, read_robot_file(robot)
     except (FileNotFoundError, ValueError) as error:
         raise WorldError(str(error)) from error
-    return parse_world(data, str(path))
+    try:
+        return parse_world(data, str(path))
+    except WorldError as error:
+        raise WorldError(_placed(str(error), path, file)) from error
+
+
+def _placed(message: str, path: str | Path, robot: str) -> str:
+    """What is wrong in a world, with the file and line that say so: the robot may have its own."""
+    for place in (f"{path}: robot: ", f"{path}: robot."):
+        if robot and message.startswith(place):
+            return with_lines(f"{robot}: {message.removeprefix(place)}", robot)
+    own = message.removeprefix(f"{path}.")
+    return with_lines(message if own == message else f"{path}: {own}", path)
 
 
 def _with_file_of_robot(data: dict[str, Any], file: Path) -> dict[str, Any]:

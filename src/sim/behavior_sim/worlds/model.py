@@ -18,8 +18,9 @@ from xml.etree.ElementTree import Element, SubElement
 import mujoco
 import numpy as np
 
+from behavior_motion.errors import known
 from behavior_motion.robot.srdf import disabled_pairs
-from behavior_motion.robot.urdf import joined_links, rigid_links, robot_urdf
+from behavior_motion.robot.urdf import joined_links, link_names, rigid_links, robot_urdf
 from behavior_sim.worlds.camera_config import CameraConfig
 from behavior_sim.worlds.collada import load_collada
 from behavior_sim.worlds.config import FixtureConfig, ObjectConfig, PartConfig, WorldConfig, volume
@@ -67,6 +68,24 @@ def _robot_spec(robot: SimulatedRobot, root: Element) -> Any:
     for joint in [j for j in spec.joints if j.name not in robot.joints]:
         spec.delete(joint)
     return spec
+
+
+def _check_names(robot: SimulatedRobot, root: Element) -> None:
+    """All joints and links that drives are on must be in the URDF; raises `WorldError`."""
+    moving = (each for each in root.findall("joint") if each.get("type") != "fixed")
+    joints, links = [each.get("name", "") for each in moving], link_names(root)
+    for group in robot.groups:
+        place = f"robot.groups.{group.name}" if group.name else "robot"
+        wanted = {"arm.joints": group.arm.joints, "gripper.link": (group.hand_link,)}
+        if group.gripper is not None:
+            wanted["gripper.joints"] = group.gripper.joints
+            wanted["simulation.gripper.fingers"] = group.gripper.fingers
+        for key, names in wanted.items():
+            for name in filter(None, names):
+                try:
+                    known(f"{place}.{key}", name, joints if key.endswith("joints") else links)
+                except ValueError as error:
+                    raise WorldError(str(error)) from error
 
 
 def _add_base(spec: Any, base: SimulatedBase, root: Element) -> None:
@@ -411,11 +430,13 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
 
     Raises:
         FileNotFoundError: the robot's model files are not installed.
-        WorldError: a camera hangs on a link that the robot does not have.
+        WorldError: the robot has no such joint or link, or no camera can hang there.
+        ValueError: MuJoCo refuses the model.
     """
     robot = config.robot
     root = robot_urdf(robot.description)
     spec = _robot_spec(robot, root)
+    _check_names(robot, root)
     spec.modelname = config.name
     spec.compiler.degree = False
     # Read from the URDF without its COLLADA files; what is added below is to stay.

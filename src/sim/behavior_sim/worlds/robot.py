@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated robot: what its file tells, and how its drives behave (section `simulation`)."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from behavior_motion.robot.groups import group_names
 from behavior_motion.robot.robot_file import (
@@ -280,12 +283,14 @@ def _group(
         home=robot.named["home"],
         velocity=limits["velocity"],
         acceleration=limits["acceleration"],
-        **_members(build(ArmDrives, section.get("arm"), f"{here}.arm")),
+        **_drive(ArmDrives, section, "arm", here),
     )
+    places = {"home": "named.home"} | {key: f"arm.{key}" for key in limits}
     for key, value in _members(config).items():
         if isinstance(value, tuple) and len(value) != len(arm.joints):
+            place = f"{where}.{places.get(key, f'simulation.arm.{key}')}"
             raise WorldError(
-                f"{here}.arm.{key}: {len(value)} values for {len(arm.joints)} joints; give one each"
+                f"{place}: {len(value)} values for {len(arm.joints)} joints; give one each"
             )
     fingers = hand is not None and hand.suction is None
     return SimulatedGroup(
@@ -304,8 +309,8 @@ def _base(robot: RobotFile, where: str) -> SimulatedBase | None:
     base, section = robot.base, robot.simulation or {}
     if base is None:
         return None
-    drive = build(BaseDrive, section.get("base"), f"{where}.simulation.base")
-    for name, value in _members(drive).items():
+    drive = _drive(BaseDrive, section, "base", f"{where}.simulation")
+    for name, value in drive.items():
         if len(value) != len(PLANE) or not min(value) > 0.0:
             raise WorldError(f"{where}.simulation.base.{name}: {value}; give three numbers above 0")
     driver = robot.controllers.base if robot.controllers else None
@@ -314,13 +319,16 @@ def _base(robot: RobotFile, where: str) -> SimulatedBase | None:
         frame=base.frame,
         omnidirectional=base.omnidirectional,
         topic=topic or "cmd_vel",
-        **_members(drive),
+        **drive,
     )
 
 
 def _fingers(
     hand: GripperSection, group: str, section: Mapping[str, Any], where: str
 ) -> SimulatedGripper:
+    drive = _drive(GripperDrive, section, "gripper", where)
+    if not drive["fingers"]:
+        raise WorldError(f"{where}.gripper.fingers: name the links whose contact is a grasp")
     return SimulatedGripper(
         joints=tuple(hand.joints),
         scale=tuple(hand.joints.values()),
@@ -330,22 +338,22 @@ def _fingers(
         open=hand.open_width,
         force=hand.grasp_force,
         max_force=hand.max_force,
-        **_members(build(GripperDrive, section.get("gripper"), f"{where}.gripper")),
+        **drive,
     )
 
 
 def _suction(
     cup: SuctionSection, link: str, section: Mapping[str, Any], where: str
 ) -> SimulatedSuction:
-    drive = build(SuctionDrive, section.get("suction"), f"{where}.suction")
-    for name, value in _members(drive).items():
+    drive = _drive(SuctionDrive, section, "suction", where)
+    for name, value in drive.items():
         if not value > 0.0:
             raise WorldError(f"{where}.suction.{name}: {value}; give a number above 0")
     return SimulatedSuction(
         link=link,
         pump=_spoken(cup.pump, f"{where}.suction.pump", PUMP_DRIVER),
         vacuum=_spoken(cup.vacuum, f"{where}.suction.vacuum", VACUUM_DRIVER),
-        **_members(drive),
+        **drive,
     )
 
 
@@ -368,6 +376,20 @@ def _spoken(section: DriverSection | None, where: str, spoken: tuple[str, str]) 
             f"{section.driver}; give a simulated robot a file of its own"
         )
     return str(section.options[key])
+
+
+def _drive(cls: type[Any], section: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+    """What a key of the section `simulation` tells of drives: no number is below 0, or infinite.
+
+    Raises:
+        WorldError: names what is missing, unknown or out of bounds.
+    """
+    drive = _members(build(cls, section.get(key), f"{where}.{key}"))
+    for name, value in drive.items():
+        numbers = [each for each in np.ravel(value).tolist() if not isinstance(each, str)]
+        if not all(0.0 <= each < math.inf for each in numbers):
+            raise WorldError(f"{where}.{key}.{name}: {value}; give finite numbers of 0 or more")
+    return drive
 
 
 def _members(config: Any) -> dict[str, Any]:

@@ -87,8 +87,8 @@ class WorldState:
             for name, value in _mapping(data, "objects", source).items()
         }
         held = data.get("held", "")
-        if held and held not in objects:
-            raise WorldStateError(f"{source}: held: {held!r} is none of its objects")
+        if not isinstance(held, str) or (held and held not in objects):
+            raise WorldStateError(f"{source}: held: {held!r:.50} is none of its objects")
         return cls(
             joints={name: float(value) for name, value in joints.items()},
             objects=objects,

@@ -296,6 +296,9 @@ export interface Controller {
 /** Where an object is at one moment of a preview. */
 export interface PreviewedObject {
   class: string;
+  sight: "tracked" | "stale" | "frozen" | "held" | "lost";
+  /** Computed from other objects, not seen. */
+  derived: boolean;
   position: Xyz;
   orientation_xyzw: Quaternion;
 }

@@ -3,7 +3,7 @@ import type { Preview, PreviewedObject, Xyz } from "../store/types";
 import { joints } from "./scene";
 
 function at(position: Xyz): PreviewedObject {
-  return { class: "block", position, orientation_xyzw: [0, 0, 0, 1] };
+  return { class: "block", sight: "tracked", derived: false, position, orientation_xyzw: [0, 0, 0, 1] };
 }
 
 const BLOCKS = ["red", "green", "blue", "yellow"];

@@ -3,7 +3,8 @@ import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
 import Preview from ".";
-import type { Preview as Found } from "../../store";
+import { changed } from "./compare";
+import type { Preview as Found, SceneObject } from "../../store";
 import { PREVIEW } from "../../testing/preview";
 import { fakeConsole, renderWith, stackBlocks } from "../../testing";
 import { warehouse } from "../../testing/warehouse";
@@ -31,6 +32,21 @@ it("says what has changed since, and asks for more than one word then", async ()
   await shown({ begin });
   expect(await screen.findByText(/red_block has moved by 50 mm/)).toBeTruthy();
   expect(screen.getByRole("button", { name: "Run it all the same" })).toBeTruthy();
+});
+
+it("says what turned, came, was taken or lost since, as the server does; not what follows others", () => {
+  const red = PREVIEW.begin["red_block"]!;
+  const there = { kind: "detected", state: "tracked", pose: [...red.position, ...red.orientation_xyzw] };
+  const now = (change: Partial<SceneObject>) => new Map([["red", { ...there, ...change } as SceneObject]]);
+  const told = (objects: Map<string, SceneObject>) => changed({ ...PREVIEW, begin: { red } }, objects, undefined);
+  const turned = [...red.position, 0, 0, Math.sin(0.25), Math.cos(0.25)] as SceneObject["pose"];
+  expect(told(now({}))).toEqual([]);
+  expect(told(new Map())).toEqual(["red is no more there"]);
+  expect(told(now({ pose: turned }))).toEqual(["red has turned by 29 degrees"]);
+  expect(told(new Map([...now({}), ["blue", now({}).get("red")!]]))).toEqual(["blue is new"]);
+  expect(told(now({ state: "attached" }))).toEqual(["red is held now"]);
+  expect(told(now({ state: "lost" }))).toEqual(["red is lost now"]);
+  expect(told(new Map([...now({}), ["slot", now({ kind: "approach" }).get("red")!]]))).toEqual([]);
 });
 
 it("says that a robot that drives is elsewhere", async () => {

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens between a preview and the mission that is run for real. No stack."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from std_msgs.msg import String
+
+from behavior_bringup.preview import motions, run, verb
+from behavior_bringup.preview.live_state import BelievedObject, LiveState
+from behavior_bringup.preview.report import Preview
+from behavior_bringup.stacks.stack import Stack
+from behavior_executor.client import MissionOutcome
+from behavior_sim.recordings.motion_summary import MotionSummary
+
+OPTIONS = argparse.Namespace(namespace="", tolerance=0.01, approve=False)
+
+
+def seen(place: float) -> LiveState:
+    """A stack with a red block at a place along x [m]."""
+    pose = np.eye(4)
+    pose[0, 3] = place
+    red = BelievedObject(name="red", class_id="block", pose=pose)
+    return LiveState(joints={}, objects={"red": red})
+
+
+def preview(**more: object) -> Preview:
+    still = MotionSummary(times=np.zeros(1), tool=np.zeros((1, 3)), touched=(), clearance=None)
+    return Preview(
+        mission="pick",
+        parameters={},
+        success=True,
+        reason="done",
+        duration=20.0,
+        begin=seen(0.3),
+        end=seen(0.5),
+        motion=still,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+class Answering(Console):
+    """A terminal at which somebody has these answers."""
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__(file=io.StringIO(), width=200)
+        self.answers = [*answers]
+
+    def input(self, prompt: str = "", **_: object) -> str:  # type: ignore[override]
+        self.print(prompt)
+        return self.answers.pop(0)
+
+    @property
+    def text(self) -> str:
+        return str(self.file.getvalue())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("last", "runs"), [("yes", True), ("n", False)])
+def test_what_changes_while_a_person_decides_is_asked_about_again(
+    monkeypatch: pytest.MonkeyPatch, last: str, runs: bool
+) -> None:
+    looks = [seen(0.3), seen(0.4), seen(0.4)]
+    monkeypatch.setattr(run, "observed", lambda *_: looks.pop(0))
+    console = Answering("y", last)
+    assert verb.may_run(Stack("test"), preview(), OPTIONS, console, asked=True) is runs
+    assert console.text.count("Run pick for real?") == 2
+    assert "Changed since" not in console.text
+    assert "Changed while you decided: red has moved by 100 mm." in console.text
+
+
+def test_what_a_person_has_been_told_is_not_asked_about_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run, "observed", lambda *_: seen(0.4))
+    console = Answering("y")
+    assert verb.may_run(Stack("test"), preview(), OPTIONS, console, asked=True)
+    assert "Changed since: red has moved by 100 mm." in console.text
+
+
+class Skills:
+    """A client that notes what it gives to the skills."""
+
+    def __init__(self, given: list[str], *_: object, **__: object) -> None:
+        self.given = given
+
+    def __enter__(self) -> Skills:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def listen(self, *_: object) -> None:
+        pass
+
+    def work(self, _: float) -> None:
+        pass
+
+    def announce(self, *_: object) -> Callable[[String], None]:
+        return lambda message: self.given.append(message.data)
+
+
+def test_the_motions_that_are_done_are_those_of_the_preview_that_was_approved(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "motions.json"
+    file.write_text("[2]", encoding="utf-8")  # by another preview, while the question stood
+    given: list[str] = []
+    monkeypatch.setattr(motions, "enter", lambda *_: None)
+    monkeypatch.setattr(motions, "StackClient", partial(Skills, given))
+    done = MissionOutcome(code=0, message="done", duration=20.0)
+    monkeypatch.setattr(run, "run_for_real", lambda *_: done)
+    monkeypatch.setattr(run, "observed", lambda *_: seen(0.5))
+    found = preview(motions=file, motions_text="[1]")
+    assert verb.execute(Stack("test"), found, OPTIONS, Answering()) == 0
+    assert given == ["[1]", ""]
