@@ -69,5 +69,5 @@ def test_groups_that_share_nothing_move_at_once(one: str, other: str) -> None:
 def test_a_wrong_robot_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "robot.yaml"
     file.write_text("groups: {arm: {arm: {joints: [a]}}}\ncombined: {all: [legs]}\n")
-    with pytest.raises(ValueError, match=r"robot\.yaml: combined\.all: no such name 'legs'"):
+    with pytest.raises(ValueError, match=r"robot\.yaml:2: combined\.all: no such name 'legs'"):
         loader(str(file))

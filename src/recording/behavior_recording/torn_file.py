@@ -41,8 +41,18 @@ from behavior_recording.errors import RecordingError
 MAGIC = b"\x89MCAP0\r\n"
 _HEAD = struct.Struct("<BQ")
 _LARGEST_RECORD = 1 << 30
-BROKEN = (McapError, ZstdError, ValueError, MemoryError, struct.error, zlib.error)
-"""What a damaged part of a file leads to; a size that is damaged may ask for more than there is."""
+BROKEN = (
+    McapError,
+    ZstdError,
+    ValueError,
+    MemoryError,
+    OSError,
+    OverflowError,
+    struct.error,
+    zlib.error,
+)
+"""What a damaged part of a file leads to: a size or place that is damaged may be more than there is
+room for, or than files can have."""
 
 
 @dataclass

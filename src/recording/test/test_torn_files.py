@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 import random
 import signal
+import struct
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 import pytest
+from mcap.reader import make_reader
 from recorded import record
 
 from behavior_recording import Recording, RecordingError, complete
@@ -88,6 +90,19 @@ def test_whatever_is_damaged_in_a_whole_file_is_a_sentence(tmp_path, seed):
             list(read.messages())
             read.moment(read.end)
             read.gaps()
+
+
+@pytest.mark.parametrize("place", [1 << 62, (1 << 64) - 1])
+def test_a_place_that_no_file_has_is_a_sentence(tmp_path, place):
+    path = tmp_path / "run.mcap"
+    record(path, cycles=1)
+    data = path.read_bytes()
+    with path.open("rb") as stream:
+        (index,) = make_reader(stream).get_summary().metadata_indexes
+    at = data.index(struct.pack("<QQ", index.offset, index.length))
+    path.write_bytes(data[:at] + struct.pack("<Q", place) + data[at + 8 :])
+    with Recording(path) as read, pytest.raises(RecordingError, match="is damaged"):
+        _ = read.about
 
 
 def test_what_lies_before_the_damage_is_read(tmp_path):
