@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from behavior_motion import Trajectory
+from behavior_ros.node.elapsed import Elapsed
 from behavior_skills.arm.execution import STOP_TIMEOUT, follow, stop, wait_for
 from behavior_skills.base.drive import BaseMode, DriveRequest, DriveSkill
 from behavior_skills.base.motion import BaseLimits
-from behavior_skills.elapsed import Elapsed
 from behavior_skills.interfaces import FailureCode, JointState, SkillFailure
 
 STEP, MOST_TICKS = 0.1, 1000
@@ -71,7 +71,7 @@ class StandingBase(Goal):
 
 def test_what_has_passed_grows_though_the_clock_is_set_back():
     goal = Goal()
-    passed = Elapsed(goal)
+    passed = Elapsed(goal.now)
     seen = []
     for _ in range(20):
         goal.tick()

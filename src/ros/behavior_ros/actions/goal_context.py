@@ -14,7 +14,7 @@ from rclpy.task import Future
 from behavior_ros.actions.server_watch import server_lost
 from behavior_ros.node.at_work import at_work
 from behavior_ros.node.clock_alarm import clock_alarm
-from behavior_ros.node.waiting import Waiting
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree.cause import Cancelled
 
 _LOOK = 0.25
@@ -38,7 +38,7 @@ class GoalContext:
 
     All waits end at once when the goal is cancelled, count the node's clock, and are woken by
     events, so that they cost nothing while nothing happens. When that clock is set back, as by a
-    simulation that starts anew, their times begin anew.
+    simulation that starts anew, they wait for what is left of their times.
 
     Args:
         node: of the server; its time is the goal's
@@ -143,11 +143,11 @@ class GoalContext:
         Raises:
             Cancelled: as soon as the goal is to end
         """
-        waiting, nanoseconds = Waiting(self._alarm.now), duration * 1e9
+        passed, nanoseconds = Elapsed(self._alarm.now), duration * 1e9
         with self._condition:
             self.check_cancelled()
-            while waiting.lasted() < nanoseconds:
-                self._pause(waiting.end(nanoseconds))
+            while passed() < nanoseconds:
+                self._pause(passed.end(nanoseconds))
                 self.check_cancelled()
 
     def wait(
@@ -192,16 +192,16 @@ class GoalContext:
         Raises:
             Cancelled, WaitTimeout, ServerLost: as in :meth:`wait`
         """
-        waiting, nanoseconds = Waiting(self._alarm.now), timeout * 1e9
+        passed, nanoseconds = Elapsed(self._alarm.now), timeout * 1e9
         looked = time.monotonic()
         while True:
             with self._condition:
                 if predicate():
                     return
                 self.check_cancelled()
-                if waiting.lasted() >= nanoseconds:
+                if passed() >= nanoseconds:
                     raise WaitTimeout(f"nothing came within {timeout:g} s")
-                self._pause(waiting.end(nanoseconds), longest=_LOOK)
+                self._pause(passed.end(nanoseconds), longest=_LOOK)
             if time.monotonic() - looked >= _LOOK:
                 looked = time.monotonic()
                 reason = lost()

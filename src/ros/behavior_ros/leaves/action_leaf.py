@@ -17,7 +17,7 @@ from behavior_ros.leaves.leaf_hub import LeafHub
 from behavior_ros.leaves.node_models import NodeModel
 from behavior_ros.leaves.server_leaf import ServerLeaf
 from behavior_ros.messages.interfaces import inlined, load_interface, with_ports
-from behavior_ros.node.waiting import Waiting
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import Cause, CauseKind, NodeStatus
 
 
@@ -44,7 +44,7 @@ class ActionLeaf(ServerLeaf):
         self._goal: RemoteGoal | None = None
         self._feedback: Any = None
         self._held_back: Any = None
-        self._waiting = Waiting(self.hub.now)
+        self._passed = Elapsed(self.hub.now)
         self._previous: RemoteGoal | None = None
         self._wanted: Any = None
         return self._send_wanted()
@@ -81,7 +81,7 @@ class ActionLeaf(ServerLeaf):
         if self._goal.outcome is not None:
             return self._end(self._goal, self._goal.outcome)
         timeout = self.model.timeout
-        if timeout is not None and self._waiting.lasted() > timeout:
+        if timeout is not None and self._passed() > timeout:
             what = "did not end" if self._goal.sent else "could not be sent"
             sentence = f"action {self.action.name} {what} within {timeout:g} s"
             return self._fail(Cause(CauseKind.TIMED_OUT, sentence))

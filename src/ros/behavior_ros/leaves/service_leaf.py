@@ -18,7 +18,7 @@ from behavior_ros.messages.interfaces import (
     load_interface,
     with_ports,
 )
-from behavior_ros.node.waiting import Waiting
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import Cause, CauseKind, NodeStatus
 
 _LOOK = 0.2
@@ -47,7 +47,7 @@ class ServiceLeaf(ServerLeaf):
     def on_start(self) -> NodeStatus:
         """Read the request, and send it if the server is there."""
         self._future: Any = None
-        self._waiting = Waiting(self.hub.now)
+        self._passed = Elapsed(self.hub.now)
         self._seen = self._looked = self.hub.wall()
         try:
             self._request = self.request_ports.read(self)
@@ -74,7 +74,7 @@ class ServiceLeaf(ServerLeaf):
             return self._end(self._future.result())
         name = self.client.service_name
         timeout = self.model.timeout or _DEFAULT_TIMEOUT
-        if self._waiting.lasted() > timeout:
+        if self._passed() > timeout:
             sentence = f"service {name} did not answer within {timeout:g} s"
             return self._fail(Cause(CauseKind.TIMED_OUT, sentence))
         wall = self.hub.wall()

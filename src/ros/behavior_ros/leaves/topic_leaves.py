@@ -12,7 +12,7 @@ from behavior_ros.leaves.needs import Need
 from behavior_ros.leaves.node_models import NodeModel
 from behavior_ros.messages.field_values import mismatch
 from behavior_ros.messages.interfaces import check_condition, inlined, load_interface
-from behavior_ros.node.waiting import Waiting
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import (
     ConditionNode,
     NodeStatus,
@@ -137,7 +137,7 @@ class WaitForMessageLeaf(StatefulActionNode):
 
     def on_start(self) -> NodeStatus:
         """Begin to wait."""
-        self._waiting = Waiting(self.hub.now)
+        self._passed = Elapsed(self.hub.now)
         return self.on_running()
 
     def on_running(self) -> NodeStatus:
@@ -145,7 +145,7 @@ class WaitForMessageLeaf(StatefulActionNode):
         problem = self.subscription.problem(self)
         if problem is None:
             return NodeStatus.SUCCESS
-        if self._waiting.lasted() <= self.timeout:
+        if self._passed() <= self.timeout:
             return NodeStatus.RUNNING
         self.set_failure_reason(f"waited {self.timeout:g} s: {problem}")
         return NodeStatus.FAILURE

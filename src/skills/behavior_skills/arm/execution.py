@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from behavior_motion import Trajectory
-from behavior_skills.elapsed import Elapsed
+from behavior_ros.node.elapsed import Elapsed
 from behavior_skills.interfaces import (
     Arm,
     Command,
@@ -56,7 +56,7 @@ def follow(
         Cancelled: the client cancelled; the arm is stopped.
     """
     command = arm.execute(trajectory)
-    passed, last, elapsed = Elapsed(goal_context), 0.0, 0.0
+    passed, last, elapsed = Elapsed(goal_context.now), 0.0, 0.0
     try:
         meanwhile()
         while (done := command.done()) is None:
@@ -104,7 +104,7 @@ def stop(goal_context: GoalContext, command: Command, arm: Arm) -> None:
     # A controller that is gone cannot be waited for: the caller reports why.
     with shielded(goal_context), contextlib.suppress(SkillFailure):
         command.cancel()
-        passed = Elapsed(goal_context)
+        passed = Elapsed(goal_context.now)
         while not rests() and passed() < STOP_TIMEOUT:
             goal_context.tick()
 
@@ -126,7 +126,7 @@ def wait_for(
     watch: Callable[[float], None] = lambda elapsed: None,
 ) -> bool:
     """Tick until the condition holds; False when it does not within `timeout` [s]."""
-    passed = Elapsed(goal_context)
+    passed = Elapsed(goal_context.now)
     while not condition():
         elapsed = passed()
         if elapsed > timeout:

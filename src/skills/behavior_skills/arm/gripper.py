@@ -7,11 +7,11 @@ import contextlib
 import enum
 from dataclasses import dataclass
 
+from behavior_ros.node.elapsed import Elapsed
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import gave_up, shielded, stillness, stop, wait_for
 from behavior_skills.arm.geometry import carried
 from behavior_skills.arm.grip import report_release
-from behavior_skills.elapsed import Elapsed
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import (
     FailureCode,
@@ -93,7 +93,7 @@ class GripperSkill(Skill):
             return GripperOutcome(start, self.hand.held is not None)
         effort = self.request.max_effort or self.robot.gripper.grasp_force
         command = self.gripper.move(target, effort)
-        passed = Elapsed(self.goal_context)
+        passed = Elapsed(self.goal_context.now)
         try:
             finished = wait_for(
                 self.goal_context,

@@ -32,6 +32,7 @@ from behavior_motion import (
     interruptible,
 )
 from behavior_motion.servo.controller import difference
+from behavior_ros.node.elapsed import Elapsed
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import REST_SPEED, STOP_TIMEOUT, shielded
 from behavior_skills.arm.planning import checked
@@ -41,7 +42,6 @@ from behavior_skills.arm.reach_request import (
     ReachRequest,
 )
 from behavior_skills.arm.streaming import Instant, Reference, instant_of
-from behavior_skills.elapsed import Elapsed
 from behavior_skills.goal_checks import planning_budget
 from behavior_skills.interfaces import (
     REPLACED,
@@ -224,7 +224,7 @@ class ReachSkill(Skill):
         )
         self._servo.reset(instant.q, instant.qd, instant.qdd)
         self._smoother = TargetSmoother(self._servo.tool_pose(), PERIOD) if request.smooth else None
-        self._passed = Elapsed(self.goal_context)
+        self._passed = Elapsed(self.goal_context.now)
         if moving:  # a newer goal turns the arm at once
             self._decide(now)
 
@@ -552,7 +552,7 @@ class ReachSkill(Skill):
     def _rest(self) -> None:
         """Brake, and wait until the arm has come to rest."""
         with shielded(self.goal_context):
-            start, passed = self.goal_context.now(), Elapsed(self.goal_context)
+            start, passed = self.goal_context.now(), Elapsed(self.goal_context.now)
             # What was sent last ends in a braking too, but a little later.
             self._reference = Reference(self._limits, start, self._reference.at(start))
             motion = self._reference.motion()

@@ -28,6 +28,7 @@ from behavior_motion import (
 )
 from behavior_motion.object_state import ObjectState
 from behavior_motion.pose_difference import angle_between, distance_between
+from behavior_ros.node.elapsed import Elapsed
 from behavior_skills.arm.execution import follow, wait_for
 from behavior_skills.arm.geometry import present
 from behavior_skills.arm.placing import Placing
@@ -38,7 +39,6 @@ from behavior_skills.arm.planning import (
     held_orientation,
 )
 from behavior_skills.arm.reaching import reach_of
-from behavior_skills.elapsed import Elapsed
 from behavior_skills.interfaces import (
     Array,
     FailureCode,
@@ -417,7 +417,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         self.log(f"place: {message}")
 
     def _hesitate(self, held: HeldObject) -> None:
-        passed = Elapsed(self.goal_context)
+        passed = Elapsed(self.goal_context.now)
         while passed() < self.specification.hesitate_steps * COMMAND_PERIOD:
             self.goal_context.tick()
             self._grip.check(held)

@@ -15,9 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from behavior_motion.planar_pose import wrapped
+from behavior_ros.node.elapsed import Elapsed
 from behavior_skills.base.motion import BaseGoal, BaseLimits, BaseMotion
 from behavior_skills.base.omnidirectional_motion import OmnidirectionalMotion
-from behavior_skills.elapsed import Elapsed
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import Array, FailureCode, GoalContext, SkillFailure
 
@@ -190,7 +190,7 @@ class DriveSkill:
     # ------------------------------------------------------------------ motion
 
     def _follow(self, motion: BaseMotion | OmnidirectionalMotion, start: Array) -> None:
-        passed, last, moved_at = Elapsed(self.goal_context), 0.0, 0.0
+        passed, last, moved_at = Elapsed(self.goal_context.now), 0.0, 0.0
         whole = max(motion.remaining(start), 1e-3)
         timeout = self.request.timeout or 3.0 * self._nominal(whole) + ALLOWANCE
         before = start
@@ -222,7 +222,7 @@ class DriveSkill:
 
     def _rest(self) -> None:
         """Stand, and wait until the base does: what is planned next is planned from its pose."""
-        passed, since = Elapsed(self.goal_context), 0.0
+        passed, since = Elapsed(self.goal_context.now), 0.0
         resting = self.base.pose()
         while (now := passed()) - since < REST_TIME and now < REST_TIMEOUT:
             self.base.command(0.0, 0.0)

@@ -9,8 +9,8 @@ from behavior_msgs.action import Wait
 from rclpy.node import Node
 
 from behavior_ros import Cancelled, GoalContext, WorkerActionServer, run
+from behavior_ros.node.elapsed import Elapsed
 from behavior_skills import interfaces
-from behavior_skills.elapsed import Elapsed
 from behavior_skills.goal_checks import check_goal, check_not_negative
 from behavior_skills.interfaces import SkillFailure
 from behavior_skills.node import conversion
@@ -22,7 +22,7 @@ FEEDBACK_PERIOD = 0.5
 
 def wait(goal_context: interfaces.GoalContext, duration: float) -> Wait.Result:
     """Let a time of the node's clock pass [s]; a cancelled goal tells how long it has waited."""
-    passed, result = Elapsed(goal_context), Wait.Result()
+    passed, result = Elapsed(goal_context.now), Wait.Result()
     try:
         while (left := duration - passed()) > 0.0:
             goal_context.feedback("wait", max(0.0, 1.0 - left / duration))

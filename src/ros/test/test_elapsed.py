@@ -10,7 +10,7 @@ from rclpy.time import Time
 
 from behavior_ros.actions.goal_context import GoalContext, WaitTimeout
 from behavior_ros.node.at_work import at_work
-from behavior_ros.node.waiting import Waiting
+from behavior_ros.node.elapsed import Elapsed
 from behavior_ros.testing import until
 
 
@@ -71,11 +71,11 @@ def test_feedback_goes_on(spinner):
     assert [each["progress"] for each in told] == [0.0, 2.0, 4.0]
 
 
-def test_a_wait_begins_anew_when_the_clock_is_set_back():
+def test_what_has_passed_goes_on_from_where_the_clock_is_set_back_to():
     times = [1000.0, 1001.5, 2.0, 4.0]
-    waiting = Waiting(lambda: times.pop(0))
-    assert waiting.end(3.0) == 1003.0
-    assert waiting.lasted() == 1.5
-    assert waiting.lasted() == 0.0
-    assert waiting.end(3.0) == 5.0
-    assert waiting.lasted() == 2.0
+    passed = Elapsed(lambda: times.pop(0))
+    assert passed.end(3.0) == 1003.0
+    assert passed() == 1.5
+    assert passed() == 1.5
+    assert passed.end(3.0) == 3.5
+    assert passed() == 3.5
