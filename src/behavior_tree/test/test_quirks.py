@@ -265,6 +265,16 @@ def test_exact_values_of_large_integers_as_reals(integer, known):
 
 
 @BOTH
+def test_exact_values_of_integers_that_no_port_of_32_bits_takes(compat):
+    rig = Rig(compat, A="R")
+    tree = rig.tree(
+        '<Sequence><Script code="n := 3000000000"/><Repeat num_cycles="{n}"><A/></Repeat>'
+        "</Sequence>"
+    )
+    assert result(rig, tree) == ("raised" if compat else "R")
+
+
+@BOTH
 def test_exact_values_of_sets_and_numbers(compat):
     rig = Rig(compat, A="S")
     tree = rig.tree('<SetBlackboard value="{literal}" output_key="i"/>')

@@ -165,7 +165,7 @@ class TypeRegistry:
         if port_type is Any:
             return value
         kind = value.__class__
-        if kind is port_type:
+        if kind is port_type and not (kind is int and self.exact):
             return value
         if kind is str:
             return self.from_text(value, port_type)

@@ -183,13 +183,15 @@ class PortAccess(NodeState):
 
     def _entry_reader(self, name: str, key: str, port_type: Any) -> Callable[[Any], Any]:
         bb = self._bb
+        # Of BehaviorTree.CPP's entries integers have 64 bits, of its ports 32.
+        as_it_is = None if port_type is int and self._rt.types.exact else port_type
 
         def read(default: Any) -> Any:
             entry = bb._entries.get(key) or bb.entry(key)
             if entry is None or entry.value is None:
                 return default
             value = entry.value
-            return value if value.__class__ is port_type else self._convert(name, value, port_type)
+            return value if value.__class__ is as_it_is else self._convert(name, value, port_type)
 
         return read
 
