@@ -7,13 +7,10 @@ cache under a digest of everything that determines it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from behavior_workspace.checks import GIGABYTE, check_disk
@@ -21,6 +18,7 @@ from behavior_workspace.commands import run
 from behavior_workspace.digest import digest
 from behavior_workspace.environment import build_environment
 from behavior_workspace.layout import Layout
+from behavior_workspace.locks import locked
 
 DISK_NEEDED = GIGABYTE // 2
 C_GENERATORS = Path(__file__).resolve().parent / "c_generators"
@@ -110,11 +108,3 @@ def _build(layout: Layout, prefix: Path) -> None:
     )
     shutil.rmtree(work.parent, ignore_errors=True)
     (prefix / "complete").touch()
-
-
-@contextmanager
-def locked(file: Path) -> Iterator[None]:
-    """Only one process of this user is in here: the cache is of all his checkouts."""
-    with file.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -6,8 +6,8 @@ from __future__ import annotations
 import shutil
 
 from behavior_workspace.commands import run
-from behavior_workspace.interfaces import locked
 from behavior_workspace.layout import Layout
+from behavior_workspace.locks import locked
 from behavior_workspace.python_environment import clean_environment
 
 PY_TREES_VERSIONS = ("2.3.0", "2.4.0", "2.5.0", "2.6.0")

@@ -413,6 +413,7 @@ def _problem(kind: str, title: str, value: str, folder: Path) -> str:
     if kind == DEFAULTS:
         known = ", ".join((*FOLDER_KINDS, *NAMED_KINDS))
         return "" if title in (*FOLDER_KINDS, *NAMED_KINDS) else f"no kind '{title}': {known}"
+    # `os.path`, since what no path can be is an error to `Path`, and no file to these.
     if kind in FOLDER_KINDS:
         return "" if os.path.isdir(folder / value) else f"there is no folder {folder / value}"
     if kind in FILE_KINDS:

@@ -128,20 +128,18 @@ class ActionBook:
         for entry in self._entries.values():
             if entry.status is ActionStatus.WAITING:
                 entry.status, entry.text = ActionStatus.FAILED, "the order was cancelled"
-            elif entry.running is not None and not entry.status.is_final:
-                _tell(entry, entry.running.cancel)
+            else:
+                _tell(entry, lambda running: running.cancel())
 
     def pause(self) -> None:
         """Hold what can be held."""
         for entry in self._entries.values():
-            if entry.running is not None and not entry.status.is_final:
-                _tell(entry, entry.running.pause)
+            _tell(entry, lambda running: running.pause())
 
     def resume(self) -> None:
         """Go on."""
         for entry in self._entries.values():
-            if entry.running is not None and not entry.status.is_final:
-                _tell(entry, entry.running.resume)
+            _tell(entry, lambda running: running.resume())
 
     @property
     def may_drive(self) -> bool:
@@ -195,10 +193,12 @@ def _poll(entry: _Entry) -> None:
         _lose(entry, error)
 
 
-def _tell(entry: _Entry, request: Callable[[], None]) -> None:
-    """Cancel, hold or continue an action."""
+def _tell(entry: _Entry, request: Callable[[RunningAction], None]) -> None:
+    """Cancel, hold or continue an action, if it goes on."""
+    if entry.running is None or entry.status.is_final:
+        return
     try:
-        request()
+        request(entry.running)
     except Exception as error:  # a package's handler may raise anything
         _lose(entry, error)
 

@@ -100,7 +100,7 @@ class Tree:
         root: TreeNode,
         instances: Callable[[], list[Subtree]],
         change: StructureChange,
-        complete: Callable[[], None] | None = None,
+        complete: Callable[[], None] = lambda: None,
     ) -> None:
         """Take note that nodes have been added or removed, by `behavior_tree.editing`.
 
@@ -119,8 +119,7 @@ class Tree:
         after = dict.fromkeys(self.nodes())
         added = tuple(node for node in after if node not in before)
         removed = tuple(node for node in before if node not in after)
-        if complete is not None:
-            complete()
+        complete()
         self.announce_change(replace(change, added=added, removed=removed))
 
     def announce_change(self, change: StructureChange) -> None:

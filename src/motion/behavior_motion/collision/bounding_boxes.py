@@ -19,7 +19,10 @@ _EVERYWHERE = 1e6
 
 
 class BoundingBoxes:
-    """Boxes around the geometries of a model, and the pairs of them that are compared."""
+    """Boxes around the geometries of a model, and the pairs of them that are compared.
+
+    What no joint moves stays where the model has it: where that is changed, others must be made.
+    """
 
     def __init__(self, *models: Any, pairs: Sequence[tuple[int, int]]) -> None:
         """Enclose geometries as each model has them.
@@ -37,11 +40,7 @@ class BoundingBoxes:
         self._moving = [i for i, item in enumerate(objects) if item.parentJoint != 0]
         self._first, self._second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
         self._low, self._high = np.zeros((2, len(low), 3))
-        self._resting_known = False
-
-    def moved(self) -> None:
-        """What no joint moves is elsewhere now."""
-        self._resting_known = False
+        self._enclose(range(len(low)), [item.placement for item in objects])
 
     def nearer_than(self, within: float, placements: Any) -> list[int]:
         """Positions of the pairs whose boxes are less than ``within`` [m] apart, ascending.
@@ -50,11 +49,7 @@ class BoundingBoxes:
             within: [m]; all pairs that are nearer than this themselves are among them.
             placements: ``pinocchio.SE3`` of each geometry, in the root frame.
         """
-        if not self._resting_known:
-            self._enclose(range(len(self._low)), placements)
-            self._resting_known = True
-        else:
-            self._enclose(self._moving, placements)
+        self._enclose(self._moving, placements)
         first, second = self._first, self._second
         gaps = np.maximum(
             self._low[first] - self._high[second], self._low[second] - self._high[first]

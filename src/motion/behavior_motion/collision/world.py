@@ -77,7 +77,8 @@ class CollisionWorld:
         )
         self._margins: dict[int, float] = {}
         self._measured = self._geometry_for_distances()
-        self._boxes = BoundingBoxes(self._geometry, self._measured[0], pairs=self._pairs)
+        self._boxes: BoundingBoxes | None = None
+        """Made when they are asked for; of planners' worlds nobody asks."""
         self.checks = 0
         """Number of states checked so far: a clock that does not depend on the machine."""
         self._q_full = robot.full_configuration(np.zeros(robot.dof))
@@ -165,7 +166,7 @@ class CollisionWorld:
                 placement = self._root_placement(item.world_T_object)
                 self._geometry.geometryObjects[i].placement = placement
                 self._measured[0].geometryObjects[i].placement = placement
-        self._boxes.moved()
+        self._boxes = None
         self.scene = scene
 
     # ---------------------------------------------------------------- margins
@@ -257,6 +258,10 @@ class CollisionWorld:
         self._q_full[self.robot.q_index] = q
         self._place()
         model, data = self._measured
+        if self._boxes is None:
+            models = [self._geometry, model] if self._substitutes else [model]
+            self._boxes = BoundingBoxes(*models, pairs=self._pairs)
+        objects = model.geometryObjects
         found = []
         for k in self._boxes.nearer_than(within, data.oMg):
             distance = self._pair_distance(k)
@@ -270,10 +275,7 @@ class CollisionWorld:
                     distance,
                     np.array(result.normal),
                     (np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())),
-                    (
-                        int(model.geometryObjects[a].parentJoint),
-                        int(model.geometryObjects[b].parentJoint),
-                    ),
+                    (int(objects[a].parentJoint), int(objects[b].parentJoint)),
                 )
             )
         return sorted(found, key=lambda p: p.distance)

@@ -7,9 +7,10 @@ skills; the section `simulation` for whoever simulates the robot. See ``config/r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
 import yaml
 from pydantic import (
@@ -30,6 +31,8 @@ from behavior_motion.robot.groups import (
     whole_data,
 )
 from behavior_motion.robot.yaml_lines import with_lines
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _Strict(BaseModel):
@@ -345,26 +348,34 @@ def parse_robot_file(data: Mapping[str, Any], where: str, *, group: str = "") ->
         combined_groups(data)
         if group and not names:
             raise ValueError(f"has no groups, so none called {group!r}")
-        whole = _validated(whole_data(data) if names else data)
-        parts = {name: _validated(group_data(data, name), f"groups.{name}.") for name in names}
+        whole = _validated(RobotFile, whole_data(data) if names else data)
+        parts = {
+            name: _validated(RobotFile, group_data(data, name), f"groups.{name}.") for name in names
+        }
         return parts[known("group", group, names)] if group else whole
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
 
 
-def _validated(data: Mapping[str, Any], place: str = "") -> RobotFile:
-    """A robot of its keys, which stand below `place`; raises `ValueError`."""
+def _validated(model: type[_Model], data: Any, place: str = "") -> _Model:
+    """A model of its keys, which stand below `place`; raises `ValueError`."""
     try:
-        return RobotFile.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as error:
-        raise ValueError(_faults(error, place)) from error
+        faults = (
+            f"{(place + '.'.join(map(str, e['loc']))).rstrip('.') or 'file'}: {e['msg']}"
+            for e in error.errors()
+        )
+        raise ValueError("; ".join(faults)) from error
 
 
-def _faults(error: ValidationError, place: str = "") -> str:
-    return "; ".join(
-        f"{(place + '.'.join(map(str, e['loc']))).rstrip('.') or 'file'}: {e['msg']}"
-        for e in error.errors()
-    )
+@contextmanager
+def _faults_in(path: str | Path) -> Iterator[None]:
+    """Has what is wrong with the content of a file told with the file and its line."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(with_lines(f"{path}: {error}", path)) from error
 
 
 def load_controllers(path: str | Path) -> ControllersSection:
@@ -377,11 +388,8 @@ def load_controllers(path: str | Path) -> ControllersSection:
     section = read_robot_file(path).get("controllers")
     if section is None:
         raise ValueError(f"{path}: lacks the section `controllers`")
-    try:
-        return ControllersSection.model_validate(section)
-    except ValidationError as error:
-        fault = f"{path}: {_faults(error, 'controllers.')}"
-        raise ValueError(with_lines(fault, path)) from error
+    with _faults_in(path):
+        return _validated(ControllersSection, section, "controllers.")
 
 
 def load_base(path: str | Path) -> BaseSection | None:
@@ -392,10 +400,8 @@ def load_base(path: str | Path) -> BaseSection | None:
         ValueError: the section does not fit the form.
     """
     section = read_robot_file(path).get("base")
-    try:
-        return None if section is None else BaseSection.model_validate(section)
-    except ValidationError as error:
-        raise ValueError(with_lines(f"{path}: {_faults(error, 'base.')}", path)) from error
+    with _faults_in(path):
+        return None if section is None else _validated(BaseSection, section, "base.")
 
 
 def load_robot_file(path: str | Path, *, group: str = "") -> RobotFile:
@@ -410,10 +416,8 @@ def load_robot_file(path: str | Path, *, group: str = "") -> RobotFile:
 def load_group_names(path: str | Path) -> tuple[str, ...]:
     """Names of a file's groups; raises as `read_robot_file` and `group_names` do."""
     data = read_robot_file(path)
-    try:
+    with _faults_in(path):
         return group_names(data)
-    except ValueError as error:
-        raise ValueError(with_lines(f"{path}: {error}", path)) from error
 
 
 def load_resources(path: str | Path) -> dict[str, frozenset[str]]:
@@ -421,7 +425,5 @@ def load_resources(path: str | Path) -> dict[str, frozenset[str]]:
     and `ValueError` where groups, or what is combined, do not fit the form.
     """
     data = read_robot_file(path)
-    try:
+    with _faults_in(path):
         return resources(data)
-    except ValueError as error:
-        raise ValueError(with_lines(f"{path}: {error}", path)) from error

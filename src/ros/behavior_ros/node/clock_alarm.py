@@ -3,7 +3,8 @@
 
 With the system's time a condition's own timeout does it. With simulated time nobody knows when the
 clock will get there, so every ``/clock`` message looks for waits that are due. That look costs one
-comparison while nothing waits. A clock that is set back wakes all waits: who has them begins anew.
+comparison while nothing waits. A clock that is set back wakes all waits, for what
+is left of them.
 """
 
 from __future__ import annotations
