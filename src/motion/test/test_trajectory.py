@@ -68,6 +68,22 @@ def test_straight_lines_keep_the_limits_and_the_line(
     assert np.all(jerk <= limits.jerk * 1.01)
 
 
+@pytest.mark.parametrize("joint", range(7))
+@pytest.mark.parametrize("turn", [1.0, -1.0])
+def test_lines_on_which_phases_of_the_motion_vanish_are_timed(
+    robot: RobotModel, joint: int, turn: float
+) -> None:
+    """Where full acceleration, or full speed, is reached for a moment: for ruckig alone no motion."""
+    limits = JointLimits.of(robot)
+    start, way = np.array(robot.named["home"]), turn * np.eye(7)[joint]
+    v, a = limits.velocity[joint], limits.acceleration[joint]
+    jerk = limits.shaping_jerk[joint]
+    for length in (2 * a**3 / jerk**2, v * (v / a + a / jerk)):
+        trajectory = time_straight(start, start + length * way, limits)
+        within(trajectory, limits)
+        np.testing.assert_allclose(trajectory.positions[-1], start + length * way, atol=1e-12)
+
+
 def test_straight_lines_are_fast(robot: RobotModel) -> None:
     limits = JointLimits.of(robot, 1.0, 1.0)
     start = np.array(robot.named["home"])

@@ -37,7 +37,10 @@ KNOT_PERIOD = 0.01
 RAMP_TIME = 0.04
 """Shortest time in which full acceleration builds up [s]: keeps the quintics between knots close
 to the profile, and arms with very high jerk limits from hammering."""
-
+PROFILE_TRIES = 4
+"""How often a profile is asked for, ..."""
+GENTLER = 0.999
+"""... each time with this part of the jerk before."""
 
 BETWEEN_SAMPLES = 1e-5
 """By which part a speed may be greater between two samples than at them."""
@@ -216,12 +219,21 @@ def _stop_profile(
 
 
 def _solved(profile: ruckig.InputParameter) -> ruckig.Trajectory:
+    """The motion of a profile, whose jerk may be lowered for it.
+
+    Where phases of a motion vanish, as where full acceleration is reached for a moment just as half
+    of the way is done, rounding lets ruckig find none: next to it there is one.
+    """
     solver = ruckig.Ruckig(profile.degrees_of_freedom)
     motion = ruckig.Trajectory(profile.degrees_of_freedom)
-    result = solver.calculate(profile, motion)
-    if result not in (ruckig.Result.Working, ruckig.Result.Finished):
-        raise TimingError(f"ruckig found no profile ({result})")
-    return motion
+    for _ in range(PROFILE_TRIES):
+        try:
+            solver.calculate(profile, motion)
+        except ruckig.RuckigError:
+            profile.max_jerk = [GENTLER * jerk for jerk in profile.max_jerk]
+        else:
+            return motion
+    raise TimingError("ruckig found no profile within the limits")
 
 
 def _run_ruckig(profile: ruckig.InputParameter) -> tuple[Vector, Matrix, Matrix, Matrix]:
