@@ -12,6 +12,7 @@ from behavior_motion import (
     ErrorCode,
     IkOptions,
     IkPreference,
+    MotionError,
     MotionPlanner,
     RobotModel,
 )
@@ -50,6 +51,19 @@ def test_other_frames(planner: MotionPlanner) -> None:
     )
     with pytest.raises(KeyError, match="panda_hand"):
         planner.inverse_kinematics(target, frame="hand")
+
+
+def test_frames_of_fingers_are_those_of_the_open_gripper(planner: MotionPlanner) -> None:
+    robot, frame = planner.robot, "panda_leftfinger"
+    home = robot.named["home"]
+    target = robot.forward_kinematics(home, frame)
+    result = planner.inverse_kinematics(target, seed=home, frame=frame)
+    np.testing.assert_allclose(result.q, home, atol=1e-6)
+    target[:3, 3] -= (0.0, 0.0, 0.05)
+    line = planner.plan_cartesian(home, target, frame=frame)
+    assert line.trajectory is not None, line.message
+    reached = robot.forward_kinematics(line.trajectory.positions[-1], frame)
+    np.testing.assert_allclose(reached, target, atol=5e-6)
 
 
 @pytest.mark.slow
@@ -134,6 +148,8 @@ def test_limit_margins_are_kept(planner: MotionPlanner) -> None:
             assert np.all(result.q >= robot.lower + 0.3 - 1e-9)
             assert np.all(result.q <= robot.upper - 0.3 + 1e-9)
     assert found > 5
+    with pytest.raises(MotionError, match=r"joint_limit_margin: .* range of panda_joint4, got 2"):
+        planner.inverse_kinematics(target, options=IkOptions(joint_limit_margin=2.0))
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_straight_lines_keep_the_limits_and_the_line(
 def test_lines_on_which_phases_of_the_motion_vanish_are_timed(
     robot: RobotModel, joint: int, turn: float
 ) -> None:
-    """Where full acceleration, or full speed, is reached for a moment: for ruckig alone no motion."""
+    """Where full acceleration, or full speed, is reached for a moment only, ruckig finds none."""
     limits = JointLimits.of(robot)
     start, way = np.array(robot.named["home"]), turn * np.eye(7)[joint]
     v, a = limits.velocity[joint], limits.acceleration[joint]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from behavior_motion.checks import Matrix, Vector
@@ -40,17 +41,24 @@ class Chain:
 
 
 def chain_of(robot: RobotModel, frame: str) -> Chain:
-    """The chain from the base to ``frame``; joints outside the arm stay at zero."""
+    """The chain from the base to ``frame``; a gripper's joints stay open, as they do for
+    :meth:`RobotModel.forward_kinematics`.
+    """
     model = robot.pin_model
     target = model.frames[model.getFrameId(frame)]
     joints = [int(j) for j in model.supports[target.parentJoint]][1:]
     placements, axes, kinds, columns = [], [], [], []
+    still = model.createData()
+    pin.forwardKinematics(model, still, robot.full_configuration(np.zeros(robot.dof)))
     for joint_id in joints:
         name = model.names[joint_id]
         column = robot.joint_names.index(name) if name in robot.joint_names else -1
-        placements.append(np.array(model.jointPlacements[joint_id].homogeneous))
-        kind, axis = _joint_axis(model.joints[joint_id])
-        kinds.append(kind if column >= 0 else FIXED)
+        placement, kind, axis = still.liMi[joint_id], FIXED, np.zeros(3)
+        if column >= 0:
+            placement = model.jointPlacements[joint_id]
+            kind, axis = _joint_axis(model.joints[joint_id])
+        placements.append(np.array(placement.homogeneous))
+        kinds.append(kind)
         axes.append(axis)
         columns.append(column)
     if not joints:
@@ -85,7 +93,20 @@ class InverseKinematics:
     """Largest remaining error, metres and radians together."""
 
     def __init__(self, robot: RobotModel, frame: str, limit_margin: float = 1e-3) -> None:
-        """Prepare the chain; solutions keep ``limit_margin`` [rad] from the joint limits."""
+        """Prepare the chain; solutions keep ``limit_margin`` [rad] from the joint limits.
+
+        Raises:
+            MotionError: INVALID_LINK_NAME, or INVALID_OPTION where the margin leaves a joint
+                no range.
+        """
+        narrow = int(np.argmin(robot.upper - robot.lower))
+        most = 0.5 * float(robot.upper[narrow] - robot.lower[narrow])
+        if limit_margin >= most:
+            raise MotionError(
+                ErrorCode.INVALID_OPTION,
+                f"joint_limit_margin: less than {most:.4g} wanted, half the range of "
+                f"{robot.joint_names[narrow]}, got {limit_margin:g}",
+            )
         self.robot = robot
         self.frame = frame
         chain = chain_of(robot, frame)
