@@ -144,6 +144,32 @@ def test_an_arm_that_is_held_off_while_it_stands_starts_where_it_is(config) -> N
         controller.start(0.1, points(config, [0.0, 1.0], line(-0.4, 0.0)))
 
 
+def test_a_start_from_where_a_leaning_arm_is_may_be_off_the_setpoint(config) -> None:
+    """It was held off a little more when the trajectory was planned."""
+    arm = dataclasses.replace(config.robot.arm, home=(0.0,) * N)
+    limits = np.full(N, -3.0), np.full(N, 3.0)
+    there = np.full(N, 0.09)
+    controller = JointTrajectoryController(arm, *limits, period=PERIOD, where=lambda: there)
+    goal = controller.start(0.0, points(config, [0.0, 1.0], line(0.12, 0.5)))
+    position, _ = controller.step(0.0, there, np.zeros(N))
+    assert position == pytest.approx(0.12)
+    with pytest.raises(InvalidGoal, match="plan from the current joint state"):
+        controller.start(0.1, points(config, [0.0, 1.0], line(0.3, 0.5)))
+    assert goal.outcome is None
+
+
+def test_a_joint_that_was_pressed_beyond_its_range_comes_back(config) -> None:
+    arm = dataclasses.replace(config.robot.arm, home=(-1.0,) * N)
+    there = np.full(N, -1.05)
+    controller = JointTrajectoryController(
+        arm, np.full(N, -1.0), np.full(N, 1.0), period=PERIOD, where=lambda: there
+    )
+    controller.start(0.0, points(config, [0.0, 1.0], line(-1.05, 0.0)))
+    for farther in (line(-1.05, -1.1), line(-1.05, 1.1)):
+        with pytest.raises(InvalidGoal, match="its range is -1.000 to 1.000"):
+            controller.start(0.0, points(config, [0.0, 1.0], farther))
+
+
 def test_tolerances_of_the_goal_win(controller, config) -> None:
     names = config.robot.arm.joints
     wide = Tolerances(path=dict.fromkeys(names, np.inf), goal=dict.fromkeys(names, 1.0))

@@ -81,6 +81,35 @@ def test_a_motion_that_the_driver_slows_down_and_holds_up_has_its_time(rig, monk
     assert failure_of(move, rig, ArmMode.NAMED, named_target="home") is FailureCode.TIMED_OUT
 
 
+@pytest.mark.parametrize("shoves", [1, 99])
+def test_an_arm_that_was_moved_while_its_motion_was_planned_starts_where_it_is(
+    rig, monkeypatch, shoves
+):
+    """A door's leaf leans on it; its controller takes no motion that starts elsewhere."""
+    world, planner, left, started = rig[0], rig[1].planner, shoves, []
+    plan, execute = planner.plan_to_joints, rig[0].execute
+
+    def shoved(*args, **kwargs):
+        nonlocal left
+        made = plan(*args, **kwargs)
+        if left:
+            left -= 1
+            world.q = world.q + 0.06
+        return made
+
+    def begin(trajectory):
+        started.append(float(np.abs(trajectory.positions[0] - world.q).max()))
+        world.q = trajectory.positions[0].copy()  # as a controller that takes it
+        return execute(trajectory)
+
+    monkeypatch.setattr(planner, "plan_to_joints", shoved)
+    monkeypatch.setattr(world, "execute", begin)
+    move(rig, ArmMode.NAMED, named_target="ready")
+    assert shoves - left == min(shoves, 3), "it ends, however often the arm is moved"
+    assert started[0] == pytest.approx(0.0 if shoves == 1 else 0.06, abs=1e-6)
+    np.testing.assert_allclose(world.q, world.robot.named["ready"], atol=1e-6)
+
+
 def test_pose_lines_and_waypoints(rig):
     world = rig[0]
 

@@ -145,7 +145,7 @@ class JointTrajectoryController:
         if self._motion is None and self._where is not None:
             self._let_go(self._where())
         spline = self._spline(points, joined_at)
-        self._check_limits(spline)
+        self._check_limits(spline, spline.sample(joined_at)[0])
         path, goal_tolerance = self._tolerances(tolerances or Tolerances())
         self._end(Ending.REPLACED)
         self._path_tolerance, self._goal_tolerance = path, goal_tolerance
@@ -242,7 +242,10 @@ class JointTrajectoryController:
             self._positions = positions.copy()
 
     def _check_start(self, first: Array) -> None:
+        """The setpoint may leap to where the arm is, or was when the trajectory was planned."""
         away = np.abs(first - self._positions)
+        if self._motion is None and self._where is not None:
+            away = np.minimum(away, np.abs(first - self._where()))
         if (away > self._default_path).any():
             joint = int(away.argmax())
             raise InvalidGoal(
@@ -250,13 +253,13 @@ class JointTrajectoryController:
                 "from where it is; plan from the current joint state"
             )
 
-    def _check_limits(self, spline: JointSpline) -> None:
+    def _check_limits(self, spline: JointSpline, start: Array) -> None:
+        """A joint that was pressed beyond its range may come back from there."""
         low, high, speed = spline.extremes(self._period)
+        lower = np.minimum(self._lower, start) - POSITION_MARGIN
+        upper = np.maximum(self._upper, start) + POSITION_MARGIN
         for index, joint in enumerate(self._joints):
-            if (
-                low[index] < self._lower[index] - POSITION_MARGIN
-                or high[index] > self._upper[index] + POSITION_MARGIN
-            ):
+            if low[index] < lower[index] or high[index] > upper[index]:
                 raise InvalidGoal(
                     f"{joint} would go from {low[index]:.3f} to {high[index]:.3f} rad, its range "
                     f"is {self._lower[index]:.3f} to {self._upper[index]:.3f}"

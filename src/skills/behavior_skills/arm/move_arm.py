@@ -31,6 +31,10 @@ SETTLE_TIME = 0.5
 """[s] in which the joints must come within their tolerance after the motion."""
 START_TOLERANCE = 0.01
 """[rad] a recorded trajectory that starts further off is approached by a planned motion."""
+GIVEN_WAY = 0.05
+"""[rad] an arm that is further from where its motion starts has been moved while it was planned."""
+PLANS = 3
+"""Of one motion, while something moves the arm."""
 
 
 LONGEST_MOTION = 3600.0
@@ -93,7 +97,7 @@ class MoveArmSkill(Skill):
             if self.request.avoid_collisions:
                 raise
         with planning_budget():
-            trajectory = self._trajectory()
+            trajectory = self._planned()
         duration = max(trajectory.duration, 1e-3)
         follow(
             self.goal_context,
@@ -158,6 +162,14 @@ class MoveArmSkill(Skill):
                 "mode TRAJECTORY needs a trajectory with at least two points, or the name of a "
                 "recording"
             )
+
+    def _planned(self) -> Trajectory:
+        """A motion from where the arm is by then: what leans on it may have moved it meanwhile."""
+        for _ in range(PLANS):
+            trajectory = self._trajectory()
+            if np.abs(self.arm.state().q - trajectory.positions[0]).max() <= GIVEN_WAY:
+                break
+        return trajectory
 
     def _trajectory(self) -> Trajectory:
         with contextlib.ExitStack() as stack:
