@@ -166,7 +166,7 @@ def test_a_joint_that_was_pressed_beyond_its_range_comes_back(config) -> None:
     )
     controller.start(0.0, points(config, [0.0, 1.0], line(-1.05, 0.0)))
     for farther in (line(-1.05, -1.1), line(-1.05, 1.1)):
-        with pytest.raises(InvalidGoal, match="its range is -1.000 to 1.000"):
+        with pytest.raises(InvalidGoal, match=r"its range is -1\.000 to 1\.000"):
             controller.start(0.0, points(config, [0.0, 1.0], farther))
 
 
