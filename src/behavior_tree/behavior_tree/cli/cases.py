@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from behavior_tree.errors import BehaviorTreeError, LoadError
+from behavior_tree.errors import BehaviorTreeError, LoadError, XmlProblem
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.stand_ins import make_factory
 from behavior_tree.testing.case_file import (
@@ -34,7 +34,7 @@ def add_test(add: Callable[..., argparse.Action]) -> None:
     add("--story", action="store_true", help="also what happened in each run")
     add("--update", action="store_true", help="write the stories that cases compare with")
     add("--coverage", action="store_true", help="also what of the trees was run, and what not")
-    add("--threshold", type=float, metavar="P", help="fail below P %% of the branches")
+    add("--threshold", type=_percent, metavar="P", help="fail below P %% of the branches")
     add("--html", type=Path, metavar="FILE", help="coverage as a page")
     add("--cobertura", type=Path, metavar="FILE", help="coverage as Cobertura XML")
     add("--junit", type=Path, metavar="FILE", help="results as JUnit XML")
@@ -47,7 +47,8 @@ def test_trees(options: argparse.Namespace) -> int:
     """
     make = _maker(options)
     try:
-        files = [read_case_file(file) for file in case_files(options.paths)]
+        _check_reports(options)
+        files = _read(case_files(options.paths))
         results, coverage = _run_all(files, options, make)
         for file in trees_without_cases(options.paths, files):
             print(f"{file}: no cases", file=sys.stderr)
@@ -55,15 +56,34 @@ def test_trees(options: argparse.Namespace) -> int:
     except LoadError as error:
         print("\n".join(map(str, error.problems)), file=sys.stderr)
         return 2
+    except BehaviorTreeError as error:
+        print(error, file=sys.stderr)
+        return 2
     cases = [result for each in results.values() for result in each]
     if not cases:
-        print(f"no case: write NAME{SUFFIX} beside NAME.xml", file=sys.stderr)
+        named = f"no case has '{options.case}' in its name: see -k"
+        none = named if options.case else f"no case: write NAME{SUFFIX} beside NAME.xml"
+        print(none, file=sys.stderr)
         return 2
     _write_reports(options, results, coverage)
     failed = sum(bool(result.failures) for result in cases)
     runs = len(cases) + sum(result.explored for result in cases)
     print(f"{len(cases) - failed} passed, {failed} failed, {runs} runs")
     return 1 if failed or not _enough(coverage, options.threshold) else 0
+
+
+def _read(files: Iterable[Path]) -> list[CaseFile]:
+    """The case files; raises one LoadError with what is wrong in all of them."""
+    read: list[CaseFile] = []
+    problems: list[XmlProblem] = []
+    for file in files:
+        try:
+            read.append(read_case_file(file))
+        except LoadError as error:
+            problems += error.problems
+    if problems:
+        raise LoadError(problems)
+    return read
 
 
 def _maker(options: argparse.Namespace) -> MakeFactory:
@@ -104,6 +124,15 @@ def _print_result(file: Path, result: CaseResult, *, story: bool) -> None:
         print("\n".join(f"        {line}" for line in each.splitlines()))
 
 
+def _check_reports(options: argparse.Namespace) -> None:
+    """Tell of reports that cannot be written before all cases have run."""
+    for file in (options.html, options.cobertura, options.junit):
+        if file is not None and (file.is_dir() or not file.parent.is_dir()):
+            raise BehaviorTreeError(
+                f"{file} cannot be written: name a file in a folder that is there"
+            )
+
+
 def _write_reports(
     options: argparse.Namespace, results: dict[Path, list[CaseResult]], coverage: Coverage
 ) -> None:
@@ -118,11 +147,19 @@ def _write_reports(
             replace_file(file, text.encode())
 
 
+def _percent(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"'{text}': write a percentage from 0 to 100")
+    return value
+
+
 def _enough(coverage: Coverage, threshold: float | None) -> bool:
     if threshold is None:
         return True
-    if not 0 <= threshold <= 100:
-        raise BehaviorTreeError(f"--threshold {threshold:g}: write a percentage from 0 to 100")
     branches = coverage.ratio("branches")
     if branches.percent < threshold:
         print(f"coverage of branches is {branches}, below {threshold:g} %", file=sys.stderr)

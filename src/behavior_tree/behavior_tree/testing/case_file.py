@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ class Expectation:
     reason: str = ""
     """Text that the reason contains."""
     order: tuple[Part, ...] = ()
-    """Leaves that begin in this order, others between them."""
+    """Leaves that begin in this order, others between them; a node with children stands for those
+    below it, here and in the next two."""
     never: tuple[Part, ...] = ()
     """Leaves that never begin."""
     begins: Mapping[str, Part] = field(default_factory=dict)
@@ -102,21 +103,26 @@ def case_files(paths: list[Path]) -> list[Path]:
     Raises:
         LoadError: there is no such path, or no case beside a tree
     """
-    found: dict[Path, None] = {}
+    found: dict[Path, Path] = {}
+
+    def add(files: Iterable[Path]) -> None:
+        for file in files:
+            found.setdefault(file.resolve(), file)
+
     for path in paths:
         given = Part(None, "", str(path))
         if path.is_dir():
-            found.update(dict.fromkeys(sorted(path.rglob(f"*{SUFFIX}"))))
+            add(sorted(path.rglob(f"*{SUFFIX}")))
         elif path.name.endswith(SUFFIX) and path.is_file():
-            found[path] = None
+            add([path])
         elif path.suffix == ".xml" and path.is_file():
             beside = path.with_suffix(SUFFIX)
             if not beside.is_file():
                 given.fail("has no cases", f"write them into {beside.name}")
-            found[beside] = None
+            add([beside])
         else:
             given.fail("is no folder, case file or tree", f"give a folder or NAME{SUFFIX}")
-    return list(found)
+    return list(found.values())
 
 
 def trees_without_cases(folders: list[Path], files: list[CaseFile]) -> list[Path]:
@@ -139,12 +145,7 @@ def read_case_file(file: Path) -> CaseFile:
     """
     whole = read_yaml(file)
     keys = whole.mapping(_FILE_KEYS)
-    tree_file = file.with_name(
-        keys["tree"].text() if "tree" in keys else file.name.removesuffix(SUFFIX) + ".xml"
-    )
-    if not tree_file.is_file():
-        at = keys.get("tree", Part(None, "", str(file), whole.line))
-        at.fail(f"there is no file {tree_file}", "name the tree's file: 'tree: FILE.xml'")
+    tree_file = _tree_file(file, keys.get("tree"))
     if "cases" not in keys:
         whole.fail("has no cases", "write 'cases: {NAME: {...}}'")
     shared = _Shared(keys)
@@ -158,6 +159,16 @@ def read_case_file(file: Path) -> CaseFile:
     if problems:
         raise LoadError(problems)
     return CaseFile(file, tree_file, tuple(cases))
+
+
+def _tree_file(file: Path, given: Part | None) -> Path:
+    """The file of the tree that a case file is for."""
+    name = file.name.removesuffix(SUFFIX) + ".xml" if given is None else given.text()
+    found = file.parent / name
+    if not found.is_file():
+        at = given or Part(None, "", str(file), 1)
+        at.fail(f"there is no file {found}", "name the tree's file: 'tree: FILE.xml'")
+    return found
 
 
 class _Shared:
@@ -190,7 +201,7 @@ class _Shared:
 
 
 def _values(part: Part | None) -> dict[str, Any]:
-    return {} if part is None else {key: each.value for key, each in part.mapping().items()}
+    return {} if part is None else {key: each.plain() for key, each in part.mapping().items()}
 
 
 def _expectation(part: Part, *, given: bool) -> Expectation:
@@ -207,6 +218,8 @@ def _expectation(part: Part, *, given: bool) -> Expectation:
     begins = keys["begins"].mapping() if "begins" in keys else {}
     for each in begins.values():
         each.count()
+    if "story" in keys and not keys["story"].text():
+        keys["story"].fail("is empty", "write the name of a file")
     return Expectation(
         part,
         keys["status"].choice(ENDS) if "status" in keys else "SUCCESS",
@@ -223,11 +236,15 @@ def _events(part: Part | None) -> Iterator[TimedEvent]:
         keys = each.mapping(("at", "set", "script", "halt"))
         if "at" not in keys:
             each.fail("says no time", "write 'at: SECONDS'")
+        halt = keys["halt"].flag() if "halt" in keys else False
+        if not halt and "set" not in keys and "script" not in keys:
+            each.fail("says nothing that happens", "write 'set', 'script' or 'halt: true'")
         yield TimedEvent(
             keys["at"].number(),
             _values(keys.get("set")),
             checked_script(keys["script"]) if "script" in keys else "",
-            keys["halt"].flag() if "halt" in keys else False,
+            halt,
+            each.place,
         )
 
 
@@ -241,4 +258,7 @@ def _explore(part: Part) -> Explore:
             given[key] = tuple(each.choice(choices) for each in keys[key].items())
     if "leaves" in keys:
         given["leaves"] = tuple(keys["leaves"].items())
+    for key in ("kinds", "status", "leaves"):
+        if given.get(key) == ():
+            keys[key].fail("is empty", "name some, or leave it out")
     return Explore(part, **given)

@@ -110,6 +110,10 @@ class FileRun:
             for rule, number, outcome in run.unused
             if not rule.shared
         ]
+        result.notes += [
+            f"{event.place}: this event never happened: the run had ended at {run.seconds:g} s"
+            for event in run.missed
+        ]
         if case.explore is not None and not result.failures:
             self._explore(case, case.explore, run, result)
 
@@ -126,7 +130,7 @@ class FileRun:
 
     def _explore(self, case: Case, wanted: Explore, run: Run, result: CaseResult) -> None:
         leaves = frozenset(
-            address(node) for part in wanted.leaves for node in run.nodes(part.text(), part)
+            address(node) for part in wanted.leaves for node in run.leaves(part.text(), part)
         )
         plan = Exploration(
             *(wanted.faults, wanted.attempts, wanted.kinds, wanted.most),
@@ -152,6 +156,11 @@ class FileRun:
             )
             return
         result.explored = explored.runs
+        if not explored.runs:
+            result.notes.append(
+                f"{wanted.part.place}: nothing went wrong: only attempts of stand-ins can, and "
+                f"none of those that may began"
+            )
         for tried, wrong in explored.failures[:_MOST_STORIES]:
             faults = "\n".join(f"  {fault}" for fault in tried.faults)
             result.failures.append(f"with\n{faults}\n{wrong}\n{tried}")
@@ -163,7 +172,10 @@ class FileRun:
         file = self._folder / part.text()
         now = f"{run}\n"
         if self._update:
-            file.write_text(now, encoding="utf-8")
+            try:
+                file.write_text(now, encoding="utf-8")
+            except OSError as error:
+                return [f"{part.place}: {file} cannot be written: {error.strerror}"]
             return []
         try:
             then = file.read_text(encoding="utf-8")
@@ -226,9 +238,10 @@ def _differences(run: Run, expect: Expectation) -> list[str]:
         found.append(f"{place}: took {run.seconds:g} s, expected {expect.within:g} s at most")
     found += _order(run, expect.order)
     for part in expect.never:
-        count = run.begun(part.text(), part)
-        if count:
-            found.append(f"{part.place}: '{part.value}' began, which it never should")
+        leaves = run.leaves(part.text(), part)
+        begun = next((e.node for e in run.events if e.begins and e.node in leaves), None)
+        if begun is not None:
+            found.append(f"{part.place}: '{begun.full_path()}' began, which it never should")
     for name, part in expect.begins.items():
         count = run.begun(name, part)
         if count != part.value:
@@ -254,7 +267,7 @@ def _order(run: Run, order: Sequence[Part]) -> list[str]:
     begun = [event.node for event in run.events if event.begins]
     at = 0
     for number, part in enumerate(order):
-        nodes = run.nodes(part.text(), part)
+        nodes = run.leaves(part.text(), part)
         while at < len(begun) and begun[at] not in nodes:
             at += 1
         if at == len(begun):

@@ -14,9 +14,10 @@ A SubTree that is used in several places counts once, where it is written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import BehaviorTreeError
@@ -36,6 +37,8 @@ _NEVER_FAIL = {
     "WriteContext",
 }
 _NEVER_SUCCEED = {"AlwaysFailure", "ForceFailure", "KeepRunningUntilFailure"}
+_COPIED = ("place", "tree", "depth", "type_id", "name", "expected")
+"""Fields of `NodeCoverage` that are plain values."""
 Place = tuple[str, int, int]
 """File, line and column of an element."""
 
@@ -127,6 +130,29 @@ class Coverage:
         for tree in documents.trees.values():
             for element, depth in _elements(tree.element):
                 self._expect(element, depth, tree.label, factory)
+
+    def data(self) -> list[Any]:
+        """What was seen, as plain values for another process; see `add_data`."""
+        return [
+            {
+                **{name: getattr(node, name) for name in _COPIED},
+                "kind": node.kind.value,
+                "results": dict(node.results),
+                "conditions": {name: sorted(seen) for name, seen in node.conditions.items()},
+            }
+            for node in self.nodes.values()
+        ]
+
+    def add_data(self, data: Iterable[Mapping[str, Any]]) -> None:
+        """Count what another process saw."""
+        for each in data:
+            copied = {name: each[name] for name in _COPIED}
+            copied.update(place=tuple(each["place"]), expected=tuple(each["expected"]))
+            made = NodeCoverage(**copied, kind=NodeType(each["kind"]))
+            node = self.nodes.setdefault(made.place, made)
+            node.results.update(each["results"])
+            for name, seen in each["conditions"].items():
+                node.conditions.setdefault(name, set()).update(seen)
 
     def _expect(
         self, element: Element, depth: int, tree: str, factory: BehaviorTreeFactory

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from behavior_tree.testing.plan import FAULT_KINDS, Attempt, Fault
 from behavior_tree.testing.tree_under_test import Run
@@ -50,6 +51,10 @@ class Explored:
     """Smallest stories that fail, and what is wrong with them."""
 
 
+_Passed = tuple[tuple[Fault, ...], list[Attempt]]
+"""Faults with which a run passed, and its attempts."""
+
+
 def explore(plan: Exploration, run: RunWith, judge: Judge) -> Explored:
     """Try all combinations.
 
@@ -62,25 +67,38 @@ def explore(plan: Exploration, run: RunWith, judge: Judge) -> Explored:
         TooManyError: there are more than `Exploration.most`
     """
     explored = Explored(0, [])
-    level: list[tuple[tuple[Fault, ...], list[Attempt]]] = [((), run(()).attempts)]
+    level: list[_Passed] = [((), run(()).attempts)]
     for _ in range(plan.faults):
         following = []
-        for faults, attempts in level:
-            for fault in _next_faults(plan, faults, attempts):
-                more = (*faults, fault)
-                if _includes(more, explored.failures):
-                    continue
-                if explored.runs >= plan.most:
-                    raise TooManyError
-                explored.runs += 1
-                tried = run(more)
-                wrong = judge(tried)
-                if wrong:
-                    explored.failures.append(_smallest(tried, wrong, run, judge))
-                else:
-                    following.append((more, tried.attempts))
+        for more in _combinations(plan, level, explored):
+            explored.runs += 1
+            tried = run(more)
+            wrong = judge(tried)
+            if not wrong:
+                following.append((more, tried.attempts))
+                continue
+            smallest, wrong = _smallest(tried, wrong, run, judge)
+            if not _includes(smallest.faults, explored.failures):
+                explored.failures.append((smallest, wrong))
         level = following
     return explored
+
+
+def _combinations(
+    plan: Exploration, level: Iterable[_Passed], explored: Explored
+) -> list[tuple[Fault, ...]]:
+    """What is to be tried next; told before it takes its time if that is too much."""
+    found = (
+        (*faults, fault)
+        for faults, attempts in level
+        for fault in _next_faults(plan, faults, attempts)
+    )
+    new = (each for each in found if not _includes(each, explored.failures))
+    left = plan.most - explored.runs
+    chosen = list(islice(new, left + 1))
+    if len(chosen) > left:
+        raise TooManyError
+    return chosen
 
 
 def _next_faults(

@@ -12,20 +12,27 @@ stays::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import ScriptError
 from behavior_tree.nodes.actions.test_node import TestNodeConfig
 from behavior_tree.script import check_script
+from behavior_tree.script.parser import Assign, parse
 from behavior_tree.testing.parts import Part
 
 STATUSES = ("SUCCESS", "FAILURE", "RUNNING", "SKIPPED")
 _KEYS = (
     *("status", "after", "outputs", "reason", "raises", "script", "succeeds_if", "times", "until"),
 )
+_NOT_BESIDE = {
+    "raises": ("status", "reason", "succeeds_if", "outputs", "script"),
+    "succeeds_if": ("status",),
+    "until": ("times",),
+}
+"""Keys that would not count beside another one."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +90,17 @@ class Turns:
 
     def next(self) -> TestNodeConfig:
         """What the attempt does that begins now."""
-        outcome = self._turn()
+        outcome, place = self._turn(), self._place
         self._used.add(id(outcome))
-        if outcome.until is None or outcome.does.return_status is not NodeStatus.RUNNING:
-            return outcome.does
-        after = self._outcomes[self._place + 1]
-        self._used.add(id(after))
-        waits = outcome.until - self._clock()
-        return replace(after.does, async_delay=after.does.async_delay + waits)
+        begun = now = self._clock()
+        while outcome.until is not None and outcome.does.return_status is NodeStatus.RUNNING:
+            now = outcome.until
+            while outcome.until is not None and outcome.until <= now:
+                place += 1
+                outcome = self._outcomes[place]
+            self._used.add(id(outcome))
+        does = outcome.does
+        return replace(does, async_delay=does.async_delay + now - begun) if now > begun else does
 
     def _turn(self) -> Outcome:
         while True:
@@ -124,20 +134,21 @@ def _outcome(part: Part) -> Outcome:
     if isinstance(part.value, str):
         return Outcome(TestNodeConfig(NodeStatus[part.choice(STATUSES)]), place=part.place)
     keys = part.mapping(_KEYS)
+    _check_together(keys)
     given: dict[str, Any] = {}
     if "status" in keys:
         given["return_status"] = NodeStatus[keys["status"].choice(STATUSES)]
     if "after" in keys:
         given["async_delay"] = keys["after"].number()
     if "outputs" in keys:
-        given["outputs"] = {name: each.value for name, each in keys["outputs"].mapping().items()}
+        given["outputs"] = {name: each.plain() for name, each in keys["outputs"].mapping().items()}
     for key, name in (("reason", "reason"), ("raises", "exception")):
         if key in keys:
             given[name] = keys[key].text()
     if "script" in keys:
         given["post_script"] = checked_script(keys["script"])
     if "succeeds_if" in keys:
-        test = checked_script(keys["succeeds_if"])
+        test = checked_question(keys["succeeds_if"])
         given["return_status_script"] = f"({test}) ? SUCCESS : FAILURE"
     if "reason" in keys and "status" not in keys and "succeeds_if" not in keys:
         given["return_status"] = NodeStatus.FAILURE
@@ -147,6 +158,36 @@ def _outcome(part: Part) -> Outcome:
         keys["until"].number() if "until" in keys else None,
         part.place,
     )
+
+
+def _check_together(keys: Mapping[str, Part]) -> None:
+    """Refuse what would be left out in silence."""
+    for key, others in _NOT_BESIDE.items():
+        for other in others:
+            if key in keys and other in keys:
+                keys[other].fail(f"does not count beside '{key}'", "leave one of them out")
+    status = keys["status"].value if "status" in keys else None
+    if "reason" in keys and status not in (None, "FAILURE"):
+        keys["reason"].fail(f"is why it fails, and it is {status}", "write FAILURE, or no reason")
+    if "script" in keys and status == "RUNNING":
+        keys["script"].fail("would run at its end, and RUNNING never ends", "leave one of them out")
+
+
+def checked_question(part: Part) -> str:
+    """The text of a script that can be compiled and changes nothing."""
+    text = checked_script(part)
+    if _assigns(parse(text)):
+        part.fail("writes an entry, so that asking it changes the run", "compare by ==")
+    return text
+
+
+def _assigns(node: object) -> bool:
+    if isinstance(node, list | tuple):
+        return any(map(_assigns, node))
+    if not is_dataclass(node):
+        return False
+    below = (getattr(node, each.name) for each in fields(node))
+    return isinstance(node, Assign) or any(map(_assigns, below))
 
 
 def checked_script(part: Part) -> str:

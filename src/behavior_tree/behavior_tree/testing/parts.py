@@ -7,6 +7,7 @@ Cases come from YAML or from Python; both are read by the same code.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,10 @@ class Part:
         what = f"{self.what}: {key}" if self.what else str(key)
         return Part(value, what, self.file, line or self.line)
 
+    def plain(self) -> Any:
+        """The value without its lines: what a node reads is a list, not one of ours."""
+        return _plain(self.value)
+
     def mapping(self, known: Iterable[str] | None = None) -> dict[str, Part]:
         """Its items; one that is not among the known keys is refused."""
         if not isinstance(self.value, Mapping):
@@ -114,6 +119,12 @@ class Part:
         return self.value
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, _Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, _List) else value
+
+
 def near_names(name: str, known: Iterable[str]) -> str:
     """The names that are near one that there is not; of none that is near, the first ones."""
     names = sorted(set(known))
@@ -129,13 +140,27 @@ def _shown(value: Any) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Keeps the lines, and refuses a key that stands twice."""
+    """Keeps the lines, and refuses a key that stands twice. Dates are texts, which nodes can read,
+    and numbers with an exponent need no point.
+    """
+
+
+_EXPONENT = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$")
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in forms if not tag.endswith(":timestamp")]
+    for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> _Mapping:
     made = _Mapping()
     made.line, made.lines = node.start_mark.line + 1, {}
     for key_node, value_node in node.value:
+        if key_node.tag == _MERGE:
+            raise yaml.constructor.ConstructorError(
+                None, None, "'<<' is not known here", key_node.start_mark
+            )
         key = loader.construct_object(key_node, deep=True)
         if not isinstance(key, str):
             key = str(key_node.value)  # a node may be called `on` or `3`
@@ -155,8 +180,24 @@ def _list(loader: _Loader, node: yaml.SequenceNode) -> _List:
     return made
 
 
+_MERGE = "tag:yaml.org,2002:merge"
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 _Loader.add_constructor("tag:yaml.org,2002:seq", _list)
+
+
+_REMEDIES = {
+    "stands twice": "keep one of them",
+    "'<<'": "write out what it would merge, or put it above 'cases', where it is for all of them",
+    "another document": "leave out the line '---': a file is one document",
+    r"'\t'": "indent by spaces",
+    "'?'": "within [] and {} quote names that end with ?",
+}
+"""What to do, by a part of what is wrong."""
+
+
+def _yaml_remedy(problem: str) -> str:
+    found = (remedy for text, remedy in _REMEDIES.items() if text in problem)
+    return next(found, "check brackets and indentation, and quote texts with : or #")
 
 
 def read_yaml(file: Path) -> Part:
@@ -178,8 +219,8 @@ def read_yaml(file: Path) -> Part:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = mark.line + 1 if mark else 0
-        remedy = "within [] and {} quote names that end with ?"
-        Part(None, "", str(file), line).fail(f"is not YAML: {error.problem}", remedy)
+        problem = error.problem or "it cannot be read"
+        Part(None, "", str(file), line).fail(f"is not YAML: {problem}", _yaml_remedy(problem))
     except yaml.YAMLError as error:
         whole.fail(f"is not YAML: {error}", "write YAML in UTF-8")
     return Part(value, "", str(file), getattr(value, "line", 0))

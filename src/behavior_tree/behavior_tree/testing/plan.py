@@ -12,6 +12,7 @@ from behavior_tree.kernel.node import NodeConfig, TreeNode
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.placeholders import condition_placeholder, placeholder
+from behavior_tree.shown_text import visible
 from behavior_tree.testing.outcomes import Outcome, OutcomeRule, Turns
 from behavior_tree.testing.parts import near_names
 from behavior_tree.testing.selecting import Address, address, select
@@ -145,5 +146,6 @@ def _check_outputs(rule: OutcomeRule, node: TreeNode) -> None:
     for outcome in rule.outcomes:
         for name in outcome.does.outputs:
             if name not in known:
-                message = f"'{node.full_path()}' has no output '{name}'"
-                rule.part.fail(message, near_names(name, known))
+                message = f"'{visible(node.full_path())}' has no output '{visible(name)}'"
+                model = f"describe it in <TreeNodesModel>: <output_port name='{visible(name)}'/>"
+                rule.part.fail(message, near_names(name, known) if known else model)

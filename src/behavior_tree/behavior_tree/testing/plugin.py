@@ -7,7 +7,8 @@ Installed with the package, so ``pytest`` knows it. In ``pytest.ini`` or the lik
     tree_nodes = my_jobs.nodes:register   # functions that register node types, one a line
     tree_threshold = 90                   # percent of branches, else the run fails
 
-Whatever it needs is imported when there is something to do: it costs other tests nothing.
+What processes of pytest-xdist have run counts together. Whatever the plugin needs is imported when
+there is something to do: it costs other tests nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from behavior_tree.testing.tree_under_test import MakeFactory, TreeUnderTest
 
 _SUFFIX = ".test.yaml"
+_DATA = "behavior_tree.testing.coverage"
+"""Under which a process of pytest-xdist hands its coverage on."""
 _COVERAGE = pytest.StashKey["Coverage"]()
 
 
@@ -35,6 +38,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--tree-html", type=Path, metavar="FILE", help="coverage of trees as a page")
     parser.addini("tree_nodes", "functions that register node types", "linelist", default=[])
     parser.addini("tree_threshold", "least coverage of branches of trees [%]", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell of wrong options before anything runs."""
+    _threshold(config)
+    page = config.getoption("--tree-html")
+    if page is not None and (page.is_dir() or not page.parent.is_dir()):
+        raise pytest.UsageError(f"--tree-html {page}: name a file in a folder that is there")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -53,7 +64,7 @@ class _CasesOfFile(pytest.File):
     """The cases of a file."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from behavior_tree.errors import LoadError
+        from behavior_tree.errors import BehaviorTreeError, LoadError
         from behavior_tree.testing.case_file import read_case_file
         from behavior_tree.testing.case_run import FileRun
 
@@ -62,6 +73,8 @@ class _CasesOfFile(pytest.File):
             runs = FileRun(cases, make=_maker(self.config), coverage=_coverage(self.config))
         except LoadError as error:
             raise self.CollectError("\n".join(map(str, error.problems))) from error
+        except BehaviorTreeError as error:  # of a function of `tree_nodes`
+            raise self.CollectError(str(error)) from error
         for case in cases.cases:
             yield _CaseItem.from_parent(self, name=case.name, case=case, runs=runs)
 
@@ -161,18 +174,40 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         page.write_text(coverage_page(coverage), encoding="utf-8")
     if _below(config):
         branches = coverage.ratio("branches")
-        threshold = config.getini("tree_threshold")
-        terminalreporter.line(f"coverage of branches of trees is {branches}, below {threshold} %")
+        threshold = f"{_threshold(config):g} %"
+        terminalreporter.line(f"coverage of branches of trees is {branches}, below {threshold}")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Take in what a process of pytest-xdist has run."""
+    data = getattr(node, "workeroutput", {}).get(_DATA)
+    if data is not None:
+        _coverage(node.config).add_data(data)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Fail if too little was run."""
-    if exitstatus == pytest.ExitCode.OK and _below(session.config):
+    """Fail if too little was run; a process of pytest-xdist only hands on what it ran."""
+    config = session.config
+    output, coverage = getattr(config, "workeroutput", None), config.stash.get(_COVERAGE, None)
+    if output is not None and coverage is not None:
+        output[_DATA] = coverage.data()
+    elif exitstatus == pytest.ExitCode.OK and _below(config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def _below(config: pytest.Config) -> bool:
-    coverage, threshold = config.stash.get(_COVERAGE, None), config.getini("tree_threshold")
-    if coverage is None or not threshold:
-        return False
-    return coverage.ratio("branches").percent < float(threshold)
+    coverage, threshold = config.stash.get(_COVERAGE, None), _threshold(config)
+    return coverage is not None and coverage.ratio("branches").percent < threshold
+
+
+def _threshold(config: pytest.Config) -> float:
+    """Least coverage [%]; 0: any will do."""
+    text = config.getini("tree_threshold")
+    try:
+        value = float(text or 0)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise pytest.UsageError(f"tree_threshold = {text}: write a percentage from 0 to 100")
+    return value

@@ -15,19 +15,18 @@ A state is a script on the tree's blackboard, or the results of nodes::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
-from behavior_tree.kernel.leaf import LeafNode
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.script import compile_script
 from behavior_tree.testing.observing import HALTED, Event, Observer
-from behavior_tree.testing.outcomes import STATUSES, checked_script
+from behavior_tree.testing.outcomes import STATUSES, checked_question
 from behavior_tree.testing.parts import Part
-from behavior_tree.testing.selecting import select
+from behavior_tree.testing.selecting import leaves_below, select
 
 _KINDS = (
     *("never", "always", "eventually", "never_both", "nothing_runs_below", "every_start_ends"),
@@ -83,16 +82,33 @@ def _spec(part: Part) -> PropertySpec:
     if (kind == "nothing_runs_below") != ("while" in keys):
         part.fail("'while' belongs to nothing_runs_below", "write both, or neither")
     spec = PropertySpec(kind, keys[kind], keys.get("while"))
+    if kind == "never_both" and len(spec.part.items()) != 2:
+        spec.part.fail(f"names {len(spec.part.items())} nodes", "write two: [NODE, NODE]")
+    if kind == "every_start_ends":
+        _most_time(spec.part)
     for state in filter(None, (spec.condition, keys[kind] if kind in _STATES else None)):
         _check_state(state)
     return spec
 
 
+def _most_time(part: Part) -> float | None:
+    """How long a start may last [s]; None: as long as the run."""
+    if part.value is True:
+        return None
+    keys = part.mapping(("within",))
+    if "within" not in keys:
+        part.fail("says no time", "write true, or {within: SECONDS}")
+    return keys["within"].number()
+
+
 def _check_state(part: Part) -> None:
     if isinstance(part.value, str):
-        checked_script(part)
+        checked_question(part)
         return
-    for each in part.mapping().values():
+    nodes = part.mapping()
+    if not nodes:
+        part.fail("is empty, which always holds", "write a script, or {NODE: STATUS}")
+    for each in nodes.values():
         each.choice((*STATUSES, HALTED))
 
 
@@ -205,10 +221,9 @@ class _Eventually(_Never):
 class _NeverBoth(Check):
     def __init__(self, spec: PropertySpec, tree: Tree, observer: Observer) -> None:
         super().__init__(spec, tree, observer)
-        names = spec.part.items()
-        if len(names) != 2:
-            spec.part.fail(f"names {len(names)} nodes", "write two: [NODE, NODE]")
-        self._sides = [select(tree, each.text(), each) for each in names]
+        self._sides = [select(tree, each.text(), each) for each in spec.part.items()]
+        if len({*self._sides[0], *self._sides[1]}) == 1:
+            spec.part.fail("names one node twice, which never runs beside itself", "name two")
 
     def see_result(self, node: TreeNode, status: NodeStatus) -> None:
         for one, other in (self._sides, self._sides[::-1]):
@@ -221,7 +236,7 @@ class _NothingRunsBelow(Check):
     def __init__(self, spec: PropertySpec, tree: Tree, observer: Observer) -> None:
         super().__init__(spec, tree, observer)
         tops = select(tree, spec.part.text(), spec.part)
-        self._below = {leaf for top in tops for leaf in _leaves([top])}
+        self._below = set(leaves_below(tops))
         assert spec.condition is not None
         self._state = self.state(spec.condition)
         self._while = spec.condition.value
@@ -245,9 +260,7 @@ class _NothingRunsBelow(Check):
 class _EveryStartEnds(Check):
     def __init__(self, spec: PropertySpec, tree: Tree, observer: Observer) -> None:
         super().__init__(spec, tree, observer)
-        self._within: float | None = None
-        if spec.part.value is not True:
-            self._within = spec.part.mapping(("within",))["within"].number()
+        self._within = _most_time(spec.part)
         self._begun: dict[TreeNode, float] = {}
 
     def see_event(self, event: Event) -> None:
@@ -269,18 +282,6 @@ class _EveryStartEnds(Check):
     def see_end(self) -> None:
         for node in self._begun:
             self.violated(f"'{node.full_path()}' was begun and neither ended nor halted")
-
-
-def _leaves(nodes: Sequence[TreeNode]) -> list[TreeNode]:
-    found: list[TreeNode] = []
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, LeafNode):
-            found.append(node)
-        elif node.has_nodes:
-            stack.extend(node.children)
-    return found
 
 
 _STATES = ("never", "always", "eventually")

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from behavior_tree.kernel.leaf import LeafNode
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
+from behavior_tree.shown_text import named, visible
 from behavior_tree.testing.parts import Part, near_names
 
 Address = tuple[str, object]
@@ -32,10 +34,39 @@ def select(tree: Tree, selector: str, part: Part) -> list[TreeNode]:
         nodes = tree.nodes()
         names = {name for node in nodes for name in (str(node.name), node.full_path())}
         part.fail(
-            f"no node '{selector}' in the tree '{tree.subtrees[0].tree_id}'",
+            f"no node '{visible(selector)}' in the tree '{visible(tree.subtrees[0].tree_id)}'",
             near_names(selector, names),
         )
     return [node for node in found if isinstance(node, LeafNode)] or found
+
+
+def select_leaves(tree: Tree, selector: str, part: Part) -> list[TreeNode]:
+    """The leaves that a text means.
+
+    Raises:
+        LoadError: there is no such node, or it has children, and only leaves begin
+    """
+    found = select(tree, selector, part)
+    if not isinstance(found[0], LeafNode):
+        inside = [leaf.full_path() for leaf in leaves_below(found)]
+        part.fail(
+            f"'{visible(selector)}' has children, and only leaves begin",
+            f"name leaves below it: {named(inside, 5)}",
+        )
+    return found
+
+
+def leaves_below(nodes: Iterable[TreeNode]) -> list[TreeNode]:
+    """The leaves of these subtrees; a leaf among them is one."""
+    found: list[TreeNode] = []
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, LeafNode):
+            found.append(node)
+        elif node.has_nodes:
+            stack.extend(node.children)
+    return found
 
 
 def means(tree: Tree, selector: str) -> bool:

@@ -26,7 +26,7 @@ from behavior_tree.testing.outcomes import Outcome, OutcomeRule, read_rules
 from behavior_tree.testing.parts import Part, near_names
 from behavior_tree.testing.plan import Attempt, Fault, Plan
 from behavior_tree.testing.properties import PropertySpec, Violation, read_properties
-from behavior_tree.testing.selecting import select
+from behavior_tree.testing.selecting import leaves_below, select, select_leaves
 from behavior_tree.testing.story import Story
 from behavior_tree.xml.loader import Loader
 
@@ -51,6 +51,8 @@ class TimedEvent:
     script: str = ""
     """Run on the tree's blackboard."""
     halt: bool = False
+    place: str = ""
+    """``FILE:LINE`` of a case file."""
 
 
 @dataclass
@@ -69,6 +71,8 @@ class Run:
     violations: list[Violation]
     attempts: list[Attempt]
     unused: list[tuple[OutcomeRule, int, Outcome]]
+    missed: list[TimedEvent]
+    """Events that it ended before."""
     blackboard: Blackboard
     tree: Tree
     faults: tuple[Fault, ...] = ()
@@ -77,14 +81,18 @@ class Run:
         """The nodes that a text means; raises LoadError if there is none."""
         return select(self.tree, selector, part or Part(selector, "node"))
 
+    def leaves(self, selector: str, part: Part | None = None) -> list[TreeNode]:
+        """The leaves that a text means; of a node with children all below it."""
+        return leaves_below(self.nodes(selector, part))
+
     def begun(self, selector: str, part: Part | None = None) -> int:
-        """How often a leaf began."""
-        nodes = self.nodes(selector, part)
+        """How often a leaf began; raises LoadError if there is none, or it has children."""
+        nodes = select_leaves(self.tree, selector, part or Part(selector, "node"))
         return sum(event.begins and event.node in nodes for event in self.events)
 
     def halted(self, selector: str, part: Part | None = None) -> int:
-        """How often it was halted while it ran."""
-        nodes = self.nodes(selector, part)
+        """How often it was halted while it ran, or leaves below it."""
+        nodes = self.leaves(selector, part)
         return sum(event.what == "HALTED" and event.node in nodes for event in self.events)
 
     def __str__(self) -> str:
@@ -187,7 +195,7 @@ class TreeUnderTest:
         return Run(
             *(status, reason, self.clock.now, story.lines(), story.events),
             [check.violation for check in checks if check.violation is not None],
-            *(plan.attempts, plan.unused(), tree.root_blackboard(), tree, faults),
+            *(plan.attempts, plan.unused(), course.events, tree.root_blackboard(), tree, faults),
         )
 
     def _build(self, plan: Plan, values: Mapping[str, Any]) -> Tree:

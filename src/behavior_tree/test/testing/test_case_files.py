@@ -33,7 +33,7 @@ CASES = """
       a pick is repeated:
         outcomes: {pick: [FAILURE, {outputs: {width: 0.04}}]}
         expect:
-          order: [pick, pick, place]
+          order: [pick, fetch, place]
           begins: {pick: 2}
           blackboard: {width: 0.04}
         explore: {faults: 2}
@@ -49,7 +49,7 @@ CASES = """
       somebody halts it:
         outcomes: {place: {after: 2}}
         events: [{at: 1.0, halt: true}]
-        expect: {status: HALTED, halted: [place], within: 1}
+        expect: {status: HALTED, halted: [place, fetch], within: 1}
 """
 
 
@@ -99,6 +99,15 @@ def failing(folder, capsys, case):
         ("expect: {order: [pikc]}", "no node 'pikc' in the tree 'bring' (did you mean 'pick'?)"),
         ("explore: {faults: 2, status: SUCCESS}", "ended FAILURE, not SUCCESS: twice"),
         ("explore: {faults: 2, most: 2}", "more than 2 combinations of faults"),
+        ("expect: {never: [fetch]}", "bring.test.yaml:3: 'pick' began, which it never should"),
+        ("expect: {halted: [fetch]}", "bring.test.yaml:3: 'fetch' was never halted while it ran"),
+        ("expect: {order: [place, fetch]}", "3: 'fetch' did not begin after 'place'"),
+        ("expect: {begins: {fetch: 0}}", "3:1: [case 'it': expect: begins: fetch] 'fetch' has"),
+        ("expect: {begins: {fetch: 0}}", "(name leaves below it: ['pick', 'place'])"),
+        ("properties: [{never_both: [pick, pick]}]", "3:1: [case 'it': properties: 0: never_both]"),
+        ("outcomes: {only: {outputs: {x: 1}}}", "no node 'only'"),
+        ("outcomes: {place: {outputs: {x: 1}}}", "describe it in <TreeNodesModel>"),
+        ("expect: {story: no/story.txt}", "bring.test.yaml:3: no/story.txt cannot be read"),
         ("properties: [{never: {pick: SUCCESS}}]", "at 0 s what must never be is"),
     ],
 )
@@ -158,6 +167,27 @@ def test_an_outcome_that_is_never_used_is_told(folder, capsys):
         ("tree: no.xml\ncases: {}", 1, "there is no file"),
         ("blackboard: {}", 1, "has no cases"),
         ("- a", 1, "write keys: tree"),
+        ("tree: ''\ncases: {a: }", 1, "there is no file ."),
+        ("tree: sub/no.xml\ncases: {a: }", 1, "there is no file sub/no.xml"),
+        ("cases:\n\ta:", 2, "indent by spaces"),
+        ("cases: {a: }\n---\ncases: {}", 2, "leave out the line '---'"),
+        ("cases:\n  a: &x {limit: 1}\n  b: {<<: *x}", 3, "'<<' is not known here"),
+        ("cases:\n  a:\n    events: [{at: 1}]", 3, "says nothing that happens"),
+        ("cases:\n  a:\n    events: [{at: 1, halt: false}]", 3, "says nothing that happens"),
+        ("cases:\n  a:\n    explore: {kinds: []}", 3, "is empty"),
+        ("cases:\n  a:\n    explore: {leaves: []}", 3, "is empty"),
+        ("cases:\n  a:\n    expect: {story: ''}", 3, "write the name of a file"),
+        ("cases:\n  a:\n    outcomes: {pick: {status: SUCCESS, reason: it}}", 3, "it is SUCCESS"),
+        ("cases:\n  a:\n    outcomes: {pick: {status: RUNNING, script: 'x:=1'}}", 3, "never ends"),
+        ("cases:\n  a:\n    outcomes: {pick: {until: 1, times: 2}}", 3, "does not count beside"),
+        ("cases:\n  a:\n    outcomes: {pick: {raises: x, reason: y}}", 3, "does not count beside"),
+        ("cases:\n  a:\n    outcomes: {pick: {succeeds_if: 'x = 1'}}", 3, "compare by =="),
+        ("cases:\n  a:\n    properties: [{always: 'width = 1'}]", 3, "compare by =="),
+        ("cases:\n  a:\n    properties: [{never: '1 > (n += 1)'}]", 3, "compare by =="),
+        ("cases:\n  a:\n    properties: [{always: {}}]", 3, "is empty, which always holds"),
+        ("cases:\n  a:\n    properties: [{every_start_ends: {}}]", 3, "write true, or {within: "),
+        ("cases:\n  a:\n    properties: [{every_start_ends: 3}]", 3, "write keys: within"),
+        ("cases:\n  a:\n    properties: [{never_both: [pick]}]", 3, "names 1 nodes"),
     ],
 )
 def test_a_wrong_case_file_is_refused_with_its_line(folder, capsys, text, line, message):
@@ -173,6 +203,44 @@ def test_all_that_is_wrong_is_told_at_once(folder):
     with pytest.raises(LoadError) as error:
         read_case_file(folder / "bring.test.yaml")
     assert [problem.line for problem in error.value.problems] == [2, 3]
+
+
+def test_all_wrong_files_are_told_at_once(folder, capsys):
+    for name in ("one", "two"):
+        (folder / f"{name}.test.yaml").write_text("tree: bring.xml\ncases: {a: {x: 1}}\n")
+    assert main(["test", "."]) == 2
+    told = capsys.readouterr().err
+    assert "one.test.yaml:2:" in told
+    assert "two.test.yaml:2:" in told
+
+
+def test_a_tree_may_lie_in_another_folder_and_its_cases_run_once(folder, capsys):
+    (folder / "cases").mkdir()
+    text = "tree: ../bring.xml\ncases: {a: {tree: part}}\n"
+    (folder / "cases" / "bring.test.yaml").write_text(text)
+    both = ["cases", str(folder / "cases"), "cases/bring.test.yaml"]
+    assert main(["test", *both]) == 0
+    assert "1 passed" in capsys.readouterr().out
+
+
+def test_an_event_after_the_end_and_an_exploration_of_nothing_are_told(folder, capsys):
+    (folder / "bring.test.yaml").write_text(
+        "cases:\n  it:\n    tree: part\n    events:\n      - {at: 9, halt: true}\n"
+        "    outcomes: {only: FAILURE}\n    expect: FAILURE\n    explore: {kinds: FAILURE}\n"
+    )
+    assert main(["test", "."]) == 0
+    told = capsys.readouterr().out
+    assert "bring.test.yaml:5: this event never happened: the run had ended at 0 s" in told
+    assert "bring.test.yaml:8: nothing went wrong" in told
+
+
+def test_nodes_get_plain_values(folder):
+    cases = "cases: {a: {tree: part, blackboard: {l: [1, {k: [2]}], d: 2026-11-25, f: 1e-3}}}\n"
+    (folder / "bring.test.yaml").write_text(cases)
+    (case,) = read_case_file(folder / "bring.test.yaml").cases
+    assert case.blackboard == {"l": [1, {"k": [2]}], "d": "2026-11-25", "f": 0.001}
+    values = case.blackboard["l"], case.blackboard["l"][1], case.blackboard["l"][1]["k"]
+    assert [type(each) for each in values] == [list, dict, list]
 
 
 def test_each_case_whose_tree_is_missing_is_told(folder, capsys):
@@ -274,6 +342,31 @@ def test_a_story_is_printed_where_it_is_wanted(folder, capsys):
     assert "    0.00  pick SUCCESS" in capsys.readouterr().out
 
 
-def test_a_threshold_is_a_percentage(folder, capsys):
-    assert main(["test", ".", "--threshold", "900"]) != 0
-    assert "percentage" in capsys.readouterr().err
+@pytest.mark.parametrize("given", ["900", "nan", "much"])
+def test_a_threshold_is_a_percentage(folder, capsys, given):
+    with pytest.raises(SystemExit) as ended:
+        main(["test", ".", "--threshold", given])
+    assert ended.value.code == 2
+    told = capsys.readouterr()
+    assert "percentage" in told.err
+    assert told.out == "", "it is told before the cases run"
+
+
+@pytest.mark.parametrize("given", [["--html", "no/c.html"], ["--junit", "."]])
+def test_reports_that_cannot_be_written_are_told_before_the_cases_run(folder, capsys, given):
+    assert main(["test", ".", *given]) == 2
+    told = capsys.readouterr()
+    assert f"{given[1]} cannot be written" in told.err
+    assert told.out == ""
+
+
+def test_a_story_that_cannot_be_written_fails_its_case(folder, capsys):
+    text = "cases:\n  it:\n    tree: part\n    expect: {story: no/it.txt}\n"
+    (folder / "bring.test.yaml").write_text(text)
+    assert main(["test", ".", "--update"]) == 1
+    assert "bring.test.yaml:4: no/it.txt cannot be written" in capsys.readouterr().out
+
+
+def test_a_filter_that_no_case_passes_is_told(folder, capsys):
+    assert main(["test", ".", "-k", "nothing like it"]) == 2
+    assert "no case has 'nothing like it' in its name" in capsys.readouterr().err

@@ -61,7 +61,8 @@ def test_a_story_has_the_simplest_kind_of_fault(tmp_path):
     leaf = tree(tmp_path, '<Sequence><A name="a"/></Sequence>')
     plan = Exploration(1, kinds=("EXCEPTION", "RUNNING"))
     explored, _ = tried(leaf, plan, lambda run: "" if run.status == "SUCCESS" else "bad")
-    assert {run.faults[0].kind for run, _ in explored.failures} == {"FAILURE"}
+    told = [[fault.kind for fault in run.faults] for run, _ in explored.failures]
+    assert told == [["FAILURE"]], "one story, once"
 
 
 @pytest.mark.parametrize("kind", ["FAILURE", "RUNNING", "SKIPPED", "EXCEPTION"])
@@ -84,3 +85,7 @@ def test_more_combinations_than_may_be_tried_are_no_success(tmp_path):
     three = tree(tmp_path, "<ParallelAll max_failures='-1'><A/><B/><C/></ParallelAll>")
     with pytest.raises(TooManyError):
         tried(three, Exploration(3, most=6))
+    runs = []
+    with pytest.raises(TooManyError):
+        explore(Exploration(1, most=2), lambda f: runs.append(f) or three.run(faults=f), str)
+    assert runs == [()], "that there are too many is known before they take their time"

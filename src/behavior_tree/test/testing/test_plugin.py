@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import entry_points
 
 import pytest
+
+from behavior_tree.testing import Coverage, TreeUnderTest
 
 pytest_plugins = ["pytester"]
 
@@ -76,6 +79,51 @@ def test_programs_of_the_package_are_registered(package):
     package.makeini("[pytest]\ntree_nodes = my_nodes:register\n")
     package.syspathinsert()
     run(package).assertoutcome(passed=1, failed=1)
+
+
+@pytest.mark.parametrize(
+    ("ini", "arguments", "text"),
+    [
+        ("tree_threshold = much", (), "tree_threshold = much: write a percentage"),
+        ("tree_threshold = nan", (), "tree_threshold = nan: write a percentage"),
+        ("", ("--tree-html", "no/page.html"), "--tree-html no/page.html: name a file"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_runs(package, capsys, ini, arguments, text):
+    package.makeini(f"[pytest]\n{ini}\n")
+    assert run(package, *arguments).ret == pytest.ExitCode.USAGE_ERROR
+    told = capsys.readouterr()
+    assert text in told.err + told.out
+
+
+def test_a_function_that_cannot_register_nodes_is_told(package, capsys):
+    package.makeini("[pytest]\ntree_nodes = no_such_module:register\n")
+    run(package)
+    told = capsys.readouterr().out
+    assert "--register no_such_module:register: ModuleNotFoundError" in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.slow
+def test_the_threshold_counts_what_processes_of_xdist_ran(package, capsys):
+    pytest.importorskip("xdist")
+    package.makefile(".test.yaml", go="cases: {goes well: }\n")
+    package.makeini("[pytest]\ntree_threshold = 60\n")
+    assert run(package, "-n", "1").ret == pytest.ExitCode.TESTS_FAILED
+    assert "branches of trees is 50.0 % (1/2), below 60 %" in capsys.readouterr().out
+
+
+def test_coverage_of_several_processes_counts_together(package):
+    parts = []
+    for outcome in ("SUCCESS", "FAILURE", "FAILURE"):
+        parts.append(Coverage())
+        TreeUnderTest(package.path / "go.xml", coverage=parts[-1]).run({"own": outcome})
+    whole = Coverage()
+    for part in parts:
+        whole.add_data(json.loads(json.dumps(part.data())))
+    assert str(whole.ratio("branches")) == "100.0 % (2/2)"
+    (own,) = [node for node in whole.nodes.values() if node.name == "own"]
+    assert own.results == {"SUCCESS": 1, "FAILURE": 4}
 
 
 def test_coverage_and_its_threshold(package, capsys):

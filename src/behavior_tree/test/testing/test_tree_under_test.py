@@ -109,6 +109,11 @@ def test_outcomes_until_a_time(bring):
     assert run.status == "SUCCESS"
     assert [event.time for event in run.events if event.what == "FAILURE"][-1] < 1.0
     assert bring.run(waits).status == "SUCCESS"
+    until = [{"status": "RUNNING", "until": 1.5}, {"status": "RUNNING", "until": 4.0}]
+    late = [*until, {"status": "FAILURE", "until": 3.0}, {"after": 0.5}]
+    run = bring.run({"pick": late})
+    picked = [event.time for event in run.events if str(event.node.name) == "pick"]
+    assert picked == [0.0, 4.5], "it waits for as long as the chain says, and begins once"
 
 
 def test_scripts_model_the_world(bring):
@@ -276,6 +281,8 @@ def test_a_start_that_never_ends_is_told(bring):
         ({"nothing_runs_below": "pick"}, "'while' belongs to nothing_runs_below"),
         ({"never": "x", "always": "x"}, "has 2 properties"),
         ({"never": {"pikc": "SUCCESS"}}, "no node 'pikc'"),
+        ({"every_start_ends": {}}, "says no time"),
+        ({"always": "attempts = 1"}, "compare by =="),
     ],
 )
 def test_wrong_properties_are_refused(bring, wrong, text):
