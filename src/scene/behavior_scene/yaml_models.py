@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -41,11 +42,22 @@ class FixedPose(StrictModel):
     """Roll, pitch, yaw: turns about the fixed x, y, z axes in this order [rad]."""
 
     def matrix(self) -> Array:
-        """4x4."""
-        pose = np.eye(4)
-        pose[:3, :3] = Rotation.from_euler("xyz", self.rpy).as_matrix()
-        pose[:3, 3] = self.position
-        return pose
+        """4x4, read-only."""
+        return _matrix(self.position, self.rpy)
+
+
+@functools.lru_cache(maxsize=1024)
+def _matrix(position: Vector, rpy: Vector) -> Array:
+    """See `FixedPose.matrix`.
+
+    Every snapshot asks for that of every zone, and SciPy takes long over one rotation. Kept by its
+    numbers, not in the model: that is compared by its fields, and may be copied with others.
+    """
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_euler("xyz", rpy).as_matrix()
+    pose[:3, 3] = position
+    pose.flags.writeable = False
+    return pose
 
 
 M = TypeVar("M")
