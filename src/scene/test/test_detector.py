@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -352,6 +353,42 @@ def test_boxes_beyond_the_image_leave_no_pixels():
     assert set(np.unique(labels)) == {0, 2}
     assert np.count_nonzero(labels) == 9
     assert not labels_of_boxes(boxes, np.full((10, 10), np.nan), lambda box: 0.1).any()
+    # Beyond what a place in an image can be: it was taken for a number of a row, and no box of the
+    # image was looked at any more.
+    far = [Box(4, "a", 0.9, (1e300, 5.0), (8.0, 8.0)), Box(5, "a", 0.9, (5.0, -1e20), (8.0, 8.0))]
+    labels = labels_of_boxes([*boxes, *far], depth, lambda box: 0.1)
+    assert set(np.unique(labels)) == {0, 2}
+    whole = Box(6, "a", 0.9, (5.0, 5.0), (1e300, 1e300))
+    assert (labels_of_boxes([whole], depth, lambda box: 0.1) == 6).all()
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_box_without_depth_does_not_change_which_one_is_nearer(order):
+    depth = np.full((40, 60), 2.0)
+    depth[10:30, 20:26] = 1.0
+    depth[:, 45:] = np.nan
+    near = Box(1, "a", 0.9, (22.5, 19.5), (6.0, 20.0))
+    far = Box(2, "b", 0.9, (20.0, 20.0), (40.0, 40.0))
+    blind = Box(3, "c", 0.9, (52.0, 20.0), (8.0, 8.0))
+    boxes = [[near, far, blind][k] for k in order]
+    labels = labels_of_boxes(boxes, depth, lambda box: 3.0)
+    assert set(np.unique(labels[10:30, 20:26])) == {1}
+    assert 3 not in labels
+
+
+def test_of_two_classes_of_one_box_the_surer_one_has_the_pixels():
+    """Detectors that tell several classes of one box tell the surest one first."""
+    boxes = [Box(1, "cup", 0.9, (20.0, 20.0), (9.0, 9.0)), Box(2, "jug", 0.4, (20.0, 20.0), (9, 9))]
+    for told in (boxes, boxes[::-1]):
+        labels = labels_of_boxes(told, np.ones((40, 40)), lambda box: 0.1)
+        assert set(np.unique(labels)) == {0, 1}
+
+
+def test_no_depth_that_is_told_as_0_is_no_depth_of_a_box():
+    depth = np.zeros((40, 40))
+    depth[15:20, 10:30] = 1.0
+    box = Box(1, "a", 0.9, (20.0, 20.0), (20.0, 20.0))
+    assert np.count_nonzero(labels_of_boxes([box], depth, lambda box: 0.1)) == 100
 
 
 def test_a_turned_box_and_the_nearer_one():
@@ -377,6 +414,40 @@ def test_doubles_are_suppressed_by_class():
     boxes = [first, double, other, apart]
     assert suppressed(boxes, parse_settings("{}")) == [double, other, apart]
     assert suppressed(boxes, parse_settings("a: {nms_threshold: 0.9}")) == boxes
+    assert suppressed([], parse_settings("{}")) == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("ab"),
+            st.integers(0, 5),
+            st.tuples(st.integers(0, 12), st.integers(0, 12)),
+            st.tuples(st.integers(1, 8), st.integers(1, 8)),
+        ),
+        max_size=12,
+    )
+)
+def test_what_is_suppressed_overlaps_a_surer_box_that_is_not(told):
+    """By counting quarters of pixels."""
+
+    def covered(box):
+        left, top, right, bottom = (round(2 * edge) for edge in box.corners)
+        return set(itertools.product(range(left, right), range(top, bottom)))
+
+    boxes = [
+        Box(k + 1, name, 0.1 * score, at, size) for k, (name, score, at, size) in enumerate(told)
+    ]
+    shown = suppressed(boxes, parse_settings("default: {nms_threshold: 0.3}"))
+    ranked = sorted(boxes, key=lambda box: (-box.score, box.label))
+    kept = []
+    for box in ranked:
+        rivals = [covered(other) for other in kept if other.class_id == box.class_id]
+        mine = covered(box)
+        if all(len(mine & other) / len(mine | other) <= 0.3 for other in rivals):
+            kept.append(box)
+    assert shown == [box for box in boxes if box in kept]
 
 
 # -- settings -------------------------------------------------------------------------------------
@@ -397,6 +468,8 @@ def test_settings_of_classes_build_on_the_default():
         ("cup: {confidence: 2}\npot: {minimum_points: 0}", r"cup.*\n.*pot"),
         ("default: 3", r"classes\.default: give a mapping"),
         ("[1, 2]", "give a mapping"),
+        ("cup: false", r"classes\.cup: give a mapping"),  # not the same as ignored
+        ("[]", "give a mapping"),
         ("{", "no valid YAML"),
     ],
 )
@@ -407,7 +480,7 @@ def test_wrong_settings_are_refused(text, problem):
 
 def test_labels():
     assert parse_labels("{1: cup, 7: plate}") == {1: "cup", 7: "plate"}
-    for bad in ("{0: cup}", "{1: }", "[cup]", "{true: cup}", "{70000: cup}", "{"):
+    for bad in ("{0: cup}", "{1: }", "[cup]", "{true: cup}", "{70000: cup}", "{", "[]"):
         with pytest.raises(SettingsError):
             parse_labels(bad)
 

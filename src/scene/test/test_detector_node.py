@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from array import array
@@ -38,8 +39,16 @@ from behavior_ros import (  # noqa: E402
     to_time,
 )
 from behavior_ros.testing import own_domain  # noqa: E402
-from behavior_scene.detector import CameraModel, Finder, ImageError, Region  # noqa: E402
+from behavior_scene.detector import (  # noqa: E402
+    CameraModel,
+    Finder,
+    ImageError,
+    Region,
+    Rejection,
+    parse_settings,
+)
 from behavior_scene.detector import detectors as detectors_module  # noqa: E402
+from behavior_scene.detector.frame_builder import FrameBuilder  # noqa: E402
 from behavior_scene.detector.node import DetectorNode  # noqa: E402
 from behavior_scene.library import Shape  # noqa: E402
 
@@ -271,11 +280,8 @@ def test_a_detector_of_a_package_looks_at_the_picture(make, blue, encoding):
     assert_cube(rig.next())
 
 
-@pytest.mark.parametrize(
-    ("name", "words"), [("green", "no detector 'green'"), ("regions", "set the parameter input")]
-)
-def test_a_detector_that_cannot_look_is_refused(blue, name, words):
-    overrides = [Parameter("detector", value=name), Parameter("input", value="color")]
+def refused_at_start(words, **parameters):
+    overrides = [Parameter(name, value=value) for name, value in parameters.items()]
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=own_domain())
     try:
@@ -283,6 +289,27 @@ def test_a_detector_that_cannot_look_is_refused(blue, name, words):
             DetectorNode(context=context, parameter_overrides=overrides)
     finally:
         rclpy.shutdown(context=context)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("green", "no detector 'green'"), ("regions", "set the parameter input")]
+)
+def test_a_detector_that_cannot_look_is_refused(blue, name, words):
+    refused_at_start(words, detector=name, input="color")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("labels", "[cup]", "parameter labels: give a mapping from mask values"),
+        ("labels", "{", "parameter labels is no valid YAML"),
+        ("classes", "cup: {blur: 1}", r"^parameter classes\.cup\.blur: "),
+    ],
+)
+def test_texts_that_say_nothing_are_refused_at_the_start_with_their_parameters_name(
+    name, text, words
+):
+    refused_at_start(words, **{name: text})
 
 
 def test_masks_and_depth(make):
@@ -306,6 +333,46 @@ def test_boxes_and_cloud(make):
         camera_info=calibration(header), points=cloud(header), detections=found_in_image(header, "")
     )
     assert_cube(rig.next(), 0.012)
+
+
+def boxed(*told):
+    """A picture's cube in an image detector's words, once for each class and scores."""
+    message = Detection2DArray()
+    for class_id, scores in told:
+        detection = found_in_image(Header(), "", class_id).detections[0]
+        detection.results = []
+        for score in scores:
+            result = ObjectHypothesisWithPose()
+            result.hypothesis.class_id, result.hypothesis.score = class_id, score
+            detection.results.append(result)
+        message.detections.append(detection)
+    return message
+
+
+def found_by_boxes(told, text="{}"):
+    settings = parse_settings(text)
+    builder = FrameBuilder({}, "info", lambda: settings)
+    builder.camera, finder = CAMERA, Finder(settings)
+    depth = image(PICTURE.depth, "32FC1", Header())
+    frame = builder.frame({"depth": depth, "detections": told}, EYE)
+    return [found.class_id for found in finder.find(frame)], finder.rejected, builder.useless
+
+
+def test_a_box_that_is_too_unsure_hides_nothing_and_is_counted():
+    found, rejected, _ = found_by_boxes(boxed(("cube", [0.9]), ("jug", [0.1])))
+    assert (found, rejected) == (["cube"], {Rejection.LOW_CONFIDENCE: 1})
+    found, rejected, _ = found_by_boxes(boxed(("cube", [0.1]), ("cube", [0.9])))
+    assert (found, rejected) == (["cube"], {Rejection.LOW_CONFIDENCE: 1})
+    # What is ignored is there all the same, and hides what is behind it.
+    told = boxed(("person", [0.95]), ("cube", [0.9]))
+    found, rejected, _ = found_by_boxes(told, "person: {ignored: true}")
+    assert found == []
+    assert rejected == {Rejection.IGNORED: 1, Rejection.FEW_POINTS: 1}
+
+
+def test_a_score_that_is_no_number_leaves_the_others_of_its_box():
+    found, _, useless = found_by_boxes(boxed(("cube", [math.nan, 0.9]), ("jug", [math.nan])))
+    assert (found, useless) == (["cube"], 1)
 
 
 def test_mask_of_classes(make):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +33,7 @@ class Box:
     @property
     def corners(self) -> tuple[float, float, float, float]:
         """Left, top, right, bottom of the upright box around it [px]."""
-        across, down = np.cos(self.angle), np.sin(self.angle)
+        across, down = math.cos(self.angle), math.sin(self.angle)
         half_width = (abs(across) * self.size[0] + abs(down) * self.size[1]) / 2
         half_height = (abs(down) * self.size[0] + abs(across) * self.size[1]) / 2
         x, y = self.center
@@ -41,26 +42,25 @@ class Box:
 
 def suppressed(boxes: Sequence[Box], settings: DetectorSettings) -> list[Box]:
     """The boxes without those that show the same object again, less surely; order is kept."""
-    kept: list[Box] = []
-    for box in sorted(boxes, key=lambda b: (-b.score, b.label)):
-        limit = settings.of(box.class_id).nms_threshold
-        if all(other.class_id != box.class_id or _overlap(box, other) <= limit for other in kept):
-            kept.append(box)
-    return [box for box in boxes if box in kept]
+    corners = np.array([box.corners for box in boxes])
+    kept: list[int] = []
+    for class_id in {box.class_id for box in boxes}:
+        limit = settings.of(class_id).nms_threshold
+        mine = [index for index, box in enumerate(boxes) if box.class_id == class_id]
+        left = np.array(sorted(mine, key=lambda i: (-boxes[i].score, boxes[i].label)))
+        while left.size:
+            surest, left = left[0], left[1:]
+            kept.append(int(surest))
+            left = left[_overlaps(corners[surest], corners[left]) <= limit]
+    return [boxes[index] for index in sorted(kept)]
 
 
-def _overlap(a: Box, b: Box) -> float:
-    """Intersection over union of the upright boxes."""
-    left, top, right, bottom = a.corners
-    other_left, other_top, other_right, other_bottom = b.corners
-    width = min(right, other_right) - max(left, other_left)
-    height = min(bottom, other_bottom) - max(top, other_top)
-    if width <= 0.0 or height <= 0.0:
-        return 0.0
-    areas = (right - left) * (bottom - top) + (other_right - other_left) * (
-        other_bottom - other_top
-    )
-    return float(width * height / (areas - width * height))
+def _overlaps(box: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Intersection over union (n,) of an upright box (4,) with others (n, 4), all by corners."""
+    low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
+    common = np.prod(np.maximum(high - low, 0.0), axis=1)
+    areas = np.prod(box[2:] - box[:2]) + np.prod(others[:, 2:] - others[:, :2], axis=1)
+    return np.asarray(common / (areas - common))
 
 
 def labels_of_boxes(
@@ -76,11 +76,15 @@ def labels_of_boxes(
         window: how far before or behind the middle an object reaches [m].
     """
     labels = np.zeros(depth.shape, np.uint16)
-    found = [(box, area) for box in boxes if (area := _area(box, depth.shape)) is not None]
-    middles = [_middle(depth[area]) for _, area in found]
-    # From far to near: where two boxes share pixels, the nearer object hides the other.
-    for index in sorted(range(len(found)), key=lambda i: -middles[i]):
-        (box, area), middle = found[index], middles[index]
+    found = [
+        (box, area, middle)
+        for box in boxes
+        if (area := _area(box, depth.shape)) is not None
+        and math.isfinite(middle := _middle(depth[area]))
+    ]
+    # From far to near: where two boxes share pixels, the nearer object hides the other. Where one
+    # object was told twice, as two classes, the surer one counts.
+    for box, area, middle in sorted(found, key=lambda item: (-item[2], item[0].score)):
         with np.errstate(invalid="ignore"):
             mine = np.abs(depth[area] - middle) <= window(box)
         labels[area][mine & _inside(box, area)] = box.label
@@ -92,8 +96,9 @@ def _area(box: Box, shape: tuple[int, ...]) -> tuple[slice, slice] | None:
     corners = np.array(box.corners)
     if not np.isfinite(corners).all():
         return None
-    left, top = np.ceil(np.maximum(corners[:2], 0.0)).astype(int)
-    right, bottom = np.floor(np.minimum(corners[2:], [shape[1] - 1, shape[0] - 1])).astype(int)
+    columns_rows = np.array([shape[1], shape[0]])
+    left, top = np.ceil(np.clip(corners[:2], 0, columns_rows)).astype(int)
+    right, bottom = np.floor(np.clip(corners[2:], -1, columns_rows - 1)).astype(int)
     if right < left or bottom < top:
         return None
     return slice(int(top), int(bottom) + 1), slice(int(left), int(right) + 1)
@@ -103,7 +108,7 @@ def _middle(depth: NDArray[np.floating[Any]]) -> float:
     """Depth of the middle half of an area [m]; NaN: unknown."""
     rows, columns = depth.shape
     core = depth[rows // 4 : rows - rows // 4, columns // 4 : columns - columns // 4]
-    known = core[np.isfinite(core)]
+    known = core[np.isfinite(core) & (core > 0.0)]
     return float(np.median(known)) if known.size else float("nan")
 
 

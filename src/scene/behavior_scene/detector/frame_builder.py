@@ -97,15 +97,21 @@ class FrameBuilder:
     ) -> Frame:
         boxes, useless = messages.boxes_of(message)
         self.useless += useless
-        boxes = suppressed(boxes, self._settings())
+        # What is too unsure to be reported hides nothing; the finder counts it.
+        sure = [box for box in boxes if self._is_sure(box)]
+        unsure = [box for box in boxes if not self._is_sure(box)]
+        shown = suppressed(sure, self._settings())
         return Frame(
             points,
-            labels_of_boxes(boxes, points.depth, self._window),
-            [Region(box.label, box.class_id, box.score) for box in boxes],
+            labels_of_boxes(shown, points.depth, self._window),
+            [Region(box.label, box.class_id, box.score) for box in (*shown, *unsure)],
             camera,
             reference_T_camera=reference_T_camera,
             with_ground=True,
         )
+
+    def _is_sure(self, box: Box) -> bool:
+        return box.score >= self._settings().of(box.class_id).confidence
 
     def _window(self, box: Box) -> float:
         """How far before or behind its middle an object reaches [m]."""

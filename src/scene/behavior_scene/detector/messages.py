@@ -75,10 +75,10 @@ def cloud_points(message: PointCloud2, camera: CameraModel) -> PointImage:
 
 def _best(detection: Detection2D) -> tuple[str, float]:
     """The likeliest class and its score; no class: empty."""
-    best = max(detection.results, key=lambda result: float(result.hypothesis.score), default=None)
-    if best is None or not math.isfinite(best.hypothesis.score):
-        return "", 0.0
-    return best.hypothesis.class_id, float(best.hypothesis.score)
+    told = (result.hypothesis for result in detection.results)
+    known = (each for each in told if math.isfinite(each.score))
+    best = max(known, key=lambda each: float(each.score), default=None)
+    return ("", 0.0) if best is None else (best.class_id, float(best.score))
 
 
 def regions_of(message: Detection2DArray) -> tuple[list[Region], int]:

@@ -23,9 +23,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
@@ -121,6 +122,7 @@ PARAMETERS = [
         range=(0.0, 10.0),
     ),
 ]
+T = TypeVar("T")
 _CAPACITY = 10
 """Messages that wait for their partners, and sets that wait for a pose."""
 _RETRY = 0.02
@@ -148,7 +150,7 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
         super().__init__(kwargs.pop("node_name", "detector"), **kwargs)
         self._values = declare_all(self, PARAMETERS)
         self._library = self._load_library(self._values["library"])
-        self._labels = parse_labels(self._values["labels"])
+        self._labels = self._at_start("labels", parse_labels)
         self._detector = self._make_detector()
         self._builder = FrameBuilder(
             self._labels, self._topic("camera_info"), lambda: self._detector.settings
@@ -182,10 +184,17 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
             self.get_logger().error(f"{error} Going on without it: no shape is known.")
             return ObjectLibrary()
 
-    def _make_detector(self) -> Detector:
-        name = self._values["detector"]
+    def _at_start(self, name: str, parse: Callable[[str], T]) -> T:
+        """A parameter's text, parsed; the messages of `SettingsError` begin with its name."""
         try:
-            detector = create_detector(name, self._settings(self._values["classes"]))
+            return parse(self._values[name])
+        except SettingsError as error:
+            raise ParameterError(f"parameter {error}") from error
+
+    def _make_detector(self) -> Detector:
+        name, settings = self._values["detector"], self._at_start("classes", self._settings)
+        try:
+            detector = create_detector(name, settings)
         except ValueError as error:
             raise ParameterError(f"parameter detector: {error}") from error
         if self._values["input"] == "color" and type(detector) is Finder:

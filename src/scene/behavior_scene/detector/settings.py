@@ -93,9 +93,10 @@ def parse_settings(text: str, library: ObjectLibrary | None = None) -> DetectorS
         SettingsError: no YAML, unknown keys, values out of bounds.
     """
     try:
-        data = read_yaml(text, "classes") or {}
+        data = read_yaml(text, "classes")
     except SentTextError as error:
         raise SettingsError(str(error)) from error
+    data = {} if data is None else data
     if not isinstance(data, Mapping):
         raise SettingsError(f"classes: give a mapping from classes to settings, not {shown(data)}")
     problems: list[str] = []
@@ -114,11 +115,12 @@ def parse_settings(text: str, library: ObjectLibrary | None = None) -> DetectorS
 def _checked(
     name: str, entry: Any, shared: Mapping[str, Any], problems: list[str]
 ) -> ClassSettings:
-    if not isinstance(entry or {}, Mapping):
+    entry = {} if entry is None else entry
+    if not isinstance(entry, Mapping):
         problems.append(f"classes.{name}: give a mapping of settings, not {shown(entry)}")
         return ClassSettings()
     try:
-        return ClassSettings(**{**shared, **{str(k): v for k, v in (entry or {}).items()}})
+        return ClassSettings(**{**shared, **{str(k): v for k, v in entry.items()}})
     except ValidationError as error:
         known = ", ".join(ClassSettings.model_fields)
         for item in error.errors():
@@ -135,9 +137,10 @@ def parse_labels(text: str) -> dict[int, str]:
         SettingsError: anything else.
     """
     try:
-        data = read_yaml(text, "labels") or {}
+        data = read_yaml(text, "labels")
     except SentTextError as error:
         raise SettingsError(str(error)) from error
+    data = {} if data is None else data
     if not isinstance(data, Mapping) or not all(
         type(label) is int and 0 < label < 2**16 and isinstance(name, str) and name
         for label, name in data.items()
