@@ -182,7 +182,7 @@ def test_the_line_of_a_wrong_key_is_told(tmp_path: Path) -> None:
         (
             "      acceleration",
             ".nan",
-            "groups.left_arm.arm.acceleration.float: Input should be a fi",
+            "groups.left_arm.arm.acceleration: a fi",
         ),
         ("      joints", "-1.0", "groups.left_arm.arm.joints: name the joints"),
     ):

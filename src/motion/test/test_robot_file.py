@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,6 +15,7 @@ from conftest import ROBOT_FILE
 
 from behavior_motion import load_robot
 from behavior_motion.__main__ import main
+from behavior_motion.robot.model import robot_file_fault
 from behavior_motion.robot.robot_file import (
     load_group_names,
     load_robot_file,
@@ -120,10 +122,15 @@ def test_what_a_file_holds_can_be_kept_elsewhere(write, tmp_path: Path) -> None:
     assert data["package_dirs"] == [str(tmp_path)]
 
 
-@pytest.mark.parametrize("text", ["a: [1", "- 1", "3"])
+@pytest.mark.parametrize(
+    "text",
+    ["a: [1", "- 1", "3", "a: 2024-13-45", "a: !!int x", "a: !!timestamp x", "[" * 5000],
+    ids=lambda text: text[:16],
+)
 def test_what_is_no_robot_file_is_said(tmp_path: Path, text: str) -> None:
     (tmp_path / "robot.yaml").write_text(text)
-    with pytest.raises(ValueError, match=r"robot\.yaml: (not valid YAML|write a mapping)"):
+    words = "not valid YAML|write a mapping|too deep in each other"
+    with pytest.raises(ValueError, match=rf"robot\.yaml: .*({words})"):
         load_robot_file(tmp_path / "robot.yaml")
 
 
@@ -208,6 +215,41 @@ def test_numbers_that_cannot_be_are_named(
     file = write(**{section: usual[section] | {key: value}})
     with pytest.raises(ValueError, match=f"robot.yaml:[0-9]+: .*{message}"):
         load_robot_file(file)
+
+
+@pytest.mark.parametrize(
+    ("velocity", "got"),
+    [
+        (math.nan, "nan"),
+        ([math.inf], "inf"),
+        ({"lift": "fast"}, "'fast'"),
+        ({1: 1.0}, "1"),
+        ([[1.0]], r"\[1\.0\]"),
+    ],
+)
+def test_limits_that_cannot_be_are_told_in_one_sentence(write, velocity, got: str) -> None:
+    file = write(arm={"joints": ["lift"], "acceleration": 1.0, "jerk": 10.0, "velocity": velocity})
+    with pytest.raises(ValueError, match=f":[0-9]+: arm.velocity: a finite number, .*got {got}$"):
+        load_robot_file(file)
+
+
+@pytest.mark.parametrize(
+    ("velocity", "says"),
+    [(math.nan, "a finite number"), (-1.0, "limits must be above zero"), ([1.0, 2.0], "shape")],
+)
+def test_a_fault_is_told_with_the_file_once_and_the_line(
+    write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, velocity: object, says: str
+) -> None:
+    file = write(arm={"joints": ["lift"], "acceleration": 1.0, "jerk": 10.0, "velocity": velocity})
+    (tmp_path / "meshes" / "flange.stl").unlink()
+    (tmp_path / "arm.urdf").write_text(re.sub("<collision>.*</collision>", "", ARM))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=says) as caught:
+        load_robot("robot.yaml")
+    keys = [line.split(":")[0].strip() for line in file.read_text().splitlines()]
+    line = 1 + keys.index("velocity")
+    told = robot_file_fault("robot.yaml", caught.value)
+    assert told.startswith(f"{file}:{line}: arm.velocity: {says}")
 
 
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from behavior_motion.robot.robot_file import (
 )
 from behavior_motion.robot.srdf import Srdf, disabled_pairs, read_srdf
 from behavior_motion.robot.urdf import robot_urdf
+from behavior_motion.robot.yaml_lines import with_lines
 
 
 @dataclass(frozen=True)
@@ -423,6 +424,8 @@ def load_robot(path: str | Path, *, group: str | None = None) -> RobotModel:
 
 
 def robot_file_fault(path: str | Path, error: BaseException) -> str:
-    """What to say of an error that :func:`load_robot` raised: it names the file."""
-    text = str(error)
-    return text if text.startswith(str(path)) else f"{path}: {text}"
+    """What to say of an error that :func:`load_robot` raised: it names the file, and the line of
+    the key at fault.
+    """
+    text, file = str(error), str(Path(path).expanduser().resolve())
+    return text if text.startswith(file) else with_lines(f"{file}: {text}", file)

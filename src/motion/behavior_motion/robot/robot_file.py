@@ -7,6 +7,8 @@ skills; the section `simulation` for whoever simulates the robot. See ``config/r
 
 from __future__ import annotations
 
+import math
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,7 +49,32 @@ class FrameSection(_Strict):
     rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
+def _limits(value: Any) -> Any:
+    """Limits as a file gives them, in one sentence: pydantic tells of each form."""
+    names, numbers = [], [value]
+    if isinstance(value, dict):
+        names, numbers = list(value), list(value.values())
+    elif isinstance(value, list | tuple):
+        numbers = list(value)
+    strange = [each for each in numbers if not _is_finite(each)]
+    strange += [each for each in names if not isinstance(each, str)]
+    if strange:
+        raise ValueError(
+            "a finite number, a list of them in the order of the joints, or a mapping from joint "
+            f"to number wanted, got {reprlib.repr(strange[0])}"
+        )
+    return value
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
 Limits = float | tuple[float, ...] | dict[str, float]
+_Limits = Annotated[Limits, BeforeValidator(_limits)]
 
 
 class ArmSection(_Strict):
@@ -58,11 +85,11 @@ class ArmSection(_Strict):
 
     joints: tuple[str, ...] = ()
     group: str | None = None
-    velocity: Limits | None = None
-    acceleration: Limits
-    jerk: Limits
-    lower: Limits | None = None
-    upper: Limits | None = None
+    velocity: _Limits | None = None
+    acceleration: _Limits
+    jerk: _Limits
+    lower: _Limits | None = None
+    upper: _Limits | None = None
 
     @model_validator(mode="after")
     def _one_choice_of_joints(self) -> Self:
@@ -303,6 +330,13 @@ def read_robot_file(path: str | Path) -> dict[str, Any]:
         data = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise ValueError(f"{file}: not valid YAML: {error}") from error
+    except RecursionError as error:
+        raise ValueError(f"{file}: lists or mappings stand too deep in each other") from error
+    # The constructors of YAML's types raise whatever their conversions raise.
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        raise ValueError(
+            f"{file}: not valid YAML: a date or number in it cannot be; write texts in quotes"
+        ) from error
     if not isinstance(data, dict):
         raise ValueError(f"{file}: write a mapping of keys and values")
     absolute = {key: _absolute(value, file.parent) for key, value in data.items() if key in _PATHS}
@@ -363,7 +397,8 @@ def _validated(model: type[_Model], data: Any, place: str = "") -> _Model:
         return model.model_validate(data)
     except ValidationError as error:
         faults = (
-            f"{(place + '.'.join(map(str, e['loc']))).rstrip('.') or 'file'}: {e['msg']}"
+            f"{(place + '.'.join(map(str, e['loc']))).rstrip('.') or 'file'}: "
+            + e["msg"].removeprefix("Value error, ")
             for e in error.errors()
         )
         raise ValueError("; ".join(faults)) from error
