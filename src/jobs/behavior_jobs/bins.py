@@ -519,8 +519,10 @@ class BinWatch:
             self._forget(now)
         elif self._attached or self._active not in stale:
             self._seen = now
-        elif now - self._seen > self.patience:
-            self._forget(now)
+        else:
+            self._seen = min(self._seen, now)  # the clock may be set back
+            if now - self._seen > self.patience:
+                self._forget(now)
 
     def _take_up(self, bins: Mapping[str, SceneBody], free: Iterable[str], now: float) -> None:
         """B1: what is on the tool already, on the flip station, or has come furthest."""
@@ -565,7 +567,7 @@ class BinWatch:
         if self._attached:
             if self._letting_go:
                 self.losses = 0
-            elif now - self._lost_at > REGRIPS:
+            elif not 0.0 <= now - self._lost_at <= REGRIPS:
                 self.losses, self._lost_at = self.losses + 1, now
             self._flip = None
         self._release()

@@ -153,6 +153,7 @@ class ObserveBins(SyncActionNode):
         now = self._scene.now
         if self._watch is None:
             self._watch, self._seen_at, self._heard_at = self._new_watch(), now, now
+        self._seen_at, self._heard_at = min(self._seen_at, now), min(self._heard_at, now)
         if self.get_input("heard"):
             self._heard_at = now
         snapshot = self._scene.snapshot

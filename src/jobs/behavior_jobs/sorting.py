@@ -109,11 +109,10 @@ class SortObserver:
             else:
                 self._sorted.discard(name)
                 waiting.append(seen)
-        idle = not waiting and held is None and bool(missing)
-        if not idle:
+        if waiting or held is not None or not missing:
             self._idle_since = None
-        elif self._idle_since is None:
-            self._idle_since = now
+        else:  # a clock that is set back does not make it wait until that time has come once more
+            self._idle_since = now if self._idle_since is None else min(self._idle_since, now)
         waited = now - self._idle_since if self._idle_since is not None else -1.0
         return SortObservation(
             sorted=tuple(sorted(self._sorted)),

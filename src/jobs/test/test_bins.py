@@ -398,6 +398,25 @@ def test_a_bin_that_is_not_seen_any_more_is_given_up() -> None:
     assert watching.look(seen).active is not None
 
 
+def test_a_clock_that_is_set_back_keeps_no_bin_and_hides_no_loss() -> None:
+    watching = Watching(patience=3.0)
+    seen = body("bin_0", pose(0, 0.5, -0.38))
+    watching.now = 300.0
+    watching.look(seen)
+    watching.now = 0.0
+    assert watching.look(seen, stale=("bin_0",)).active is not None
+    watching.now += 3.1
+    assert watching.look(seen, stale=("bin_0",)).active is None
+    watching = Watching()
+    where = pose(0.0, 0.45, -0.3765)
+    watching.tool = FLOOR.grasp(where, opening_up=True)
+    for now in (300.0, 5.0):
+        watching.now = now
+        for suction in (True, False):
+            watching.look(body("bin_0", where), suction=suction)
+    assert watching.watch.losses == 2
+
+
 def test_a_bin_on_the_flip_station_comes_first() -> None:
     sight = Watching().look(
         body("bin_0", pose(0.79, 0.74, 0.14, DOWN)), body("bin_1", pose(0, 0.5, -0.38))

@@ -50,6 +50,21 @@ def test_small_changes_are_taken_over_now_and_then_and_large_ones_at_once() -> N
     assert keeper.update(far, AWAY, "", 0.91)[BLUE] is far[BLUE].pose
 
 
+def test_a_clock_that_is_set_back_makes_no_change_wait_until_then() -> None:
+    keeper = BeliefKeeper(SyncRules())
+    keeper.update(measured(pose(0.5, 0.0, 0.03), 300.0), AWAY, "", 300.0)
+    near = measured(pose(0.505, 0.0, 0.03), 1.0)
+    keeper.update(near, AWAY, "", 1.0)
+    assert keeper.update(near, AWAY, "", 1.3)[BLUE] is near[BLUE].pose
+    # What moves with the hand was where it is now, not where it was when the clock said 300 s.
+    tool = pose(0.505, 0.0, 0.03, turned("x", math.pi))
+    keeper.update({}, tool, BLUE, 300.0)
+    raised = pose(0.5, 0.2, 0.3, turned("x", math.pi))
+    keeper.update({}, raised, BLUE, 1.4)
+    stolen = measured(pose(0.505, 0.0, 0.03), 1.4)
+    assert keeper.update(stolen, raised, BLUE, 1.4)[BLUE] is stolen[BLUE].pose
+
+
 def test_an_old_measurement_is_none() -> None:
     keeper = BeliefKeeper(SyncRules())
     believed = keeper.update(measured(pose(0.5, 0.0, 0.03)), AWAY, "", 0.0)[BLUE]

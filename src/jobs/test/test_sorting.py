@@ -82,6 +82,16 @@ def test_missing_balls_are_waited_for_but_not_for_ever() -> None:
     assert observer.update(scene(blue), 12.1).given_up
 
 
+def test_a_clock_that_is_set_back_does_not_make_it_wait_for_missing_balls_until_then() -> None:
+    observer = SortObserver(TRAYS, wait_for_missing=5.0)
+    blue = ball("blue_ball_0", 0.45, -0.36)
+    observer.update(scene(ball("red_ball_0", 0.4, 0.1), blue), 300.0)
+    assert not observer.update(scene(blue), 301.0).given_up
+    assert not observer.update(scene(blue), 1.0).given_up
+    assert not observer.update(scene(blue), 5.9).given_up
+    assert observer.update(scene(blue), 6.1).given_up
+
+
 def test_a_sorted_ball_that_is_out_of_sight_stays_sorted() -> None:
     observer = SortObserver(TRAYS)
     observer.update(scene(ball("red_ball_0", 0.45, 0.36)), 0.0)

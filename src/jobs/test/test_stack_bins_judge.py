@@ -48,7 +48,8 @@ def test_a_good_stack() -> None:
     [
         (placed(2, 9, 0.0, 0.012), "bin_2 stands 12 mm too high"),
         (placed(2, 9, 0.012), "bin_2 is 12 mm off"),
-        (placed(2, 2, 0.04), "bin_2 is"),
+        (placed(2, 9, 0.0, -0.012), "bin_2 stands 12 mm too low"),
+        (placed(2, 2, 0.04), "bin_2 is 40 mm off"),
         (a_bin("bin_2", PLACES[2] + [0.0, 0.0, CENTRE], UP), "does not stand upside down"),
         (a_bin("bin_2", PLACES[2] + [0.0, 0.0, 0.2], held=True), "bin_2 is still on the tool"),
         (a_bin("bin_2", [0.0, 0.45, -0.37]), "2 of 3 bins are stacked"),

@@ -27,7 +27,7 @@ from behavior_jobs.tour.evidence import (
     StateChange,
 )
 from behavior_jobs.tour.findings import judge, reached
-from behavior_jobs.tour.job import JOB, all_of_it, arrived, drawn_cues, goals_of
+from behavior_jobs.tour.job import BLOCKS, JOB, all_of_it, arrived, drawn_cues, goals_of
 from behavior_jobs.tour.recorder import TourRecorder
 from behavior_motion.planar_pose import Pose2D
 from behavior_packages import packages
@@ -281,6 +281,29 @@ def test_drawn_disturbances_are_those_of_their_seed_and_leave_a_way(seed):
         ]
         assert len(routes.plan(start, goal.pose, blocked).points) > 1
         start = goal.pose
+
+
+def test_each_way_that_can_be_blocked_is_drawn_for_some_seed():
+    drawn = set()
+    for cue in (cue for seed in range(20) for cue in drawn_cues(seed)):
+        drawn |= {(a.pose.x, a.pose.y, *a.size) for a in cue.actions if a.kind == "block"}
+    assert drawn == set(BLOCKS)
+
+
+def test_a_crate_beyond_the_doorway_stays_until_the_robot_is_round_it():
+    """The robot comes there after 75 s: by then it had always been taken away."""
+    x, y, *_ = BLOCKS[2]
+    seed = next(s for s in range(20) if drawn_cues(s)[2].actions[0].pose.x == x)
+    director = Director(drawn_cues(seed))
+    given = {}
+    for step in range(1000):
+        place = (x - 1.0, y) if step < 900 else (x + 1.5, 14.4)
+        cue = director.due(moment(0.1 * step, place[0], y=place[1]), "running")
+        if cue is not None:
+            given[cue.name] = 0.1 * step
+    assert given["block"] < 26.0
+    assert given["unblock"] == pytest.approx(90.0)
+    assert given["cart"] == pytest.approx(90.1)
 
 
 def test_cues_by_time_count_from_the_one_before():

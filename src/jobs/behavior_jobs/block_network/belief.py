@@ -62,6 +62,7 @@ class BeliefKeeper:
         self._synced: dict[str, float] = {}
         self._off_since: dict[str, float] = {}
         self._carried = ""
+        self._now = -math.inf
         self._tool_T_block: Matrix = np.eye(4)
         self._way: deque[tuple[float, list[float]]] = deque()
         """When the held block was where [s], [m]."""
@@ -81,6 +82,9 @@ class BeliefKeeper:
             Where the blocks are believed to be, 4x4 [m]; a matrix that stays the same object has
             not changed.
         """
+        if now < self._now:
+            self._start_again(now)
+        self._now = now
         self._carry(tool, held, now)
         hand = tool[:3, 3].tolist()
         for name, measurement in measured.items():
@@ -97,6 +101,12 @@ class BeliefKeeper:
         """Believe nothing of a block: nobody knows where it is."""
         if name != self._carried:
             self._poses.pop(name, None)
+
+    def _start_again(self, now: float) -> None:
+        """The clock was set back: no time of before is waited for."""
+        self._synced = dict.fromkeys(self._synced, now)
+        self._off_since.clear()
+        self._way.clear()
 
     def _carry(self, tool: Matrix, held: str, now: float) -> None:
         """What the hand holds moves with it, as it sat there when it was taken."""

@@ -208,8 +208,7 @@ class SyncBeliefs(_Monitor):
 
     def _blind(self, what: str) -> NodeStatus:
         now = self._scene.now
-        if self._blind_since is None:
-            self._blind_since = now
+        self._blind_since = now if self._blind_since is None else min(self._blind_since, now)
         if now - self._blind_since > self._fixed("patience"):
             self.set_failure_reason(
                 f"nothing was heard of {what} for {now - self._blind_since:.1f} s: do camera, "
@@ -390,8 +389,7 @@ class WatchSite(_Aiming):
 
     def _wait(self, why: str) -> NodeStatus:
         now = self._scene.now
-        if self._refused_since is None:
-            self._refused_since = now
+        self._refused_since = now if self._refused_since is None else min(self._refused_since, now)
         if now - self._refused_since <= self._fixed("patience"):
             return NodeStatus.SUCCESS
         self.set_failure_reason(

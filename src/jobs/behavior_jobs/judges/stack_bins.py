@@ -74,15 +74,16 @@ def fault(item: WorldObject, objects: Objects) -> str:
         return "does not stand upside down"
     below = _below(item, objects)
     if below is not None:
-        too_high = float(item.position[2] - below.position[2]) - PITCH
-        off = float(np.abs(item.position[:2] - below.position[:2]).max())
+        height = float(below.position[2]) + PITCH
+        off, most = float(np.abs(item.position[:2] - below.position[:2]).max()), OFF_BELOW
     else:
-        place = min(PLACES, key=lambda place: float(np.linalg.norm(place[:2] - item.position[:2])))
-        too_high = float(item.position[2]) - (float(PLACES[0][2]) + _CENTRE)
-        off = float(np.linalg.norm(item.position[:2] - place[:2])) - OFF_PLACE + OFF_BELOW
+        height = float(PLACES[0][2]) + _CENTRE
+        ways = (float(np.linalg.norm(place[:2] - item.position[:2])) for place in PLACES)
+        off, most = min(ways), OFF_PLACE
+    too_high = float(item.position[2]) - height
     if abs(too_high) > OFF_HEIGHT:
-        return f"stands {1e3 * too_high:.0f} mm too high"
-    return f"is {1e3 * off:.0f} mm off" if off > OFF_BELOW else ""
+        return f"stands {1e3 * abs(too_high):.0f} mm too {'high' if too_high > 0.0 else 'low'}"
+    return f"is {1e3 * off:.0f} mm off" if off > most else ""
 
 
 def _below(item: WorldObject, objects: Objects) -> WorldObject | None:

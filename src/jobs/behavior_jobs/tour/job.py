@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 from behavior_msgs.msg import MissionAction
 
-from behavior_jobs.tour.cues import CUES, Action, Cue, Director, Situation
+from behavior_jobs.tour.cues import CUES, Action, Cue, Director, Situation, beyond
 from behavior_jobs.tour.evidence import Evidence
 from behavior_jobs.tour.findings import judge, reached
 from behavior_jobs.tour.pictures import draw, event_table, finding_table, mark_goals
@@ -31,19 +31,21 @@ from behavior_sim.worlds.resources import find_navigation_world
 
 WORLD = "warehouse"
 """The navigation world whose tour it is."""
-_BLOCKS = ((15.0, 6.7, 4.0, 0.6), (5.5, 10.5, 0.6, 3.0), (20.0, 8.0, 0.6, 4.0))
+BLOCKS = ((15.0, 6.7, 4.0, 0.6), (5.5, 10.5, 0.6, 3.0), (20.0, 8.0, 0.6, 4.0))
 """[m] obstacles, each of which leaves another way: x, y, edges."""
+_DOOR, _ROUND = 17.0, 21.0
+"""[m] x of the doorway between the halls, and beyond which the robot has come by a crate there."""
 
 
 def drawn_cues(seed: int) -> list[Cue]:
     """What happens on a tour: a lost localization, an obstacle for a while, people, a moved goal.
 
     When the robot is lost and where people appear are drawn from the seed, as is which way is
-    blocked and for how long.
+    blocked and for how long: beyond the doorway, where the robot comes late, until it is round.
     """
     random = np.random.default_rng([seed, 3])
     cart = next(cue for cue in CUES if cue.name == "cart")
-    x, y, width, depth = _BLOCKS[int(random.integers(0, 2))]
+    x, y, width, depth = BLOCKS[int(random.integers(len(BLOCKS)))]
     person = Action(
         kind="add_person",
         name="visitor",
@@ -64,11 +66,15 @@ def drawn_cues(seed: int) -> list[Cue]:
         duration=float(random.uniform(0.0, 4.0)),
         text="the localizer loses the robot",
     )
+    lose, visit, put, stays = (
+        after(float(random.uniform(*times)))
+        for times in ((3.0, 12.0), (1.0, 5.0), (2.0, 8.0), (20.0, 60.0))
+    )
     return [
-        Cue("lose", after(float(random.uniform(3.0, 12.0))), (lost,)),
-        Cue("visitor", after(float(random.uniform(1.0, 5.0))), (person,)),
-        Cue("block", after(float(random.uniform(2.0, 8.0))), (block,)),
-        Cue("unblock", after(float(random.uniform(20.0, 60.0))), (clear,)),
+        Cue("lose", lose, (lost,)),
+        Cue("visitor", visit, (person,)),
+        Cue("block", put, (block,)),
+        Cue("unblock", beyond(x=_ROUND) if x > _DOOR else stays, (clear,)),
         cart,
     ]
 
