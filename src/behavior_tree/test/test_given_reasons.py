@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Tree.given_reasons`: also what a node said before it started again in the same tick."""
 
+import pytest
+from tree_kit import Clock, xml
+
 from behavior_tree import BehaviorTreeFactory, NodeStatus, TreeNode
 
 
@@ -27,4 +30,44 @@ def test_reasons_of_all_attempts_of_one_tick_are_kept() -> None:
     work_node = list(tree.nodes())[-1]
     assert told == [(work_node, "cold"), (work_node, "hot"), (work_node, "wet")]
     tree.record_ticks(False)
+    assert tree.given_reasons() == []
+
+
+ENGINE = {
+    '<Timeout name="t" msec="100"><Work/></Timeout>': "t: timeout of 100 ms, 'Work::2' was running",
+    '<Precondition name="p" if="1 > 2" else="FAILURE"><Work/></Precondition>': (
+        "p: precondition is false: 1 > 2"
+    ),
+    '<LoopInt name="l" queue="{none}" value="{v}" if_empty="FAILURE"><Work/></LoopInt>': (
+        "l: the queue is empty"
+    ),
+    '<SetBlackboard name="s" value="{v}" output_key="w"/>': "s: entry [v] is empty",
+}
+
+
+@pytest.mark.parametrize("body", ENGINE)
+def test_reasons_of_the_engines_own_nodes_are_kept_with_their_failure(body: str) -> None:
+    clock = Clock()
+    factory = BehaviorTreeFactory(clock)
+    factory.register_simple_stateful_action(
+        "Work", lambda node: NodeStatus.RUNNING, lambda node: NodeStatus.RUNNING
+    )
+    tree = factory.create_tree_from_text(xml(body))
+    tree.root_blackboard().create_entry("v", int)
+    tree.root_blackboard().set("none", [])
+    tree.record_ticks()
+    while tree.tick_exactly_once() is NodeStatus.RUNNING:
+        assert tree.given_reasons() == []
+        clock.now += 0.06
+    assert [f"{node.full_path()}: {text}" for node, text in tree.given_reasons()] == [ENGINE[body]]
+
+
+def test_what_says_why_and_does_not_fail_gives_no_reason() -> None:
+    factory = BehaviorTreeFactory()
+    body = '<Sequence><Precondition if="1 > 2" else="SUCCESS"><AlwaysFailure/></Precondition>'
+    body += '<LoopInt queue="{none}" value="{v}"><AlwaysFailure/></LoopInt></Sequence>'
+    tree = factory.create_tree_from_text(xml(body))
+    tree.root_blackboard().set("none", [])
+    tree.record_ticks()
+    assert tree.tick_exactly_once() is NodeStatus.SUCCESS
     assert tree.given_reasons() == []

@@ -9,11 +9,19 @@ from collections import deque
 import pytest
 from tree_kit import Clock, Rig, xml
 
-from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, NodeStatus, StatefulActionNode
+from behavior_tree import (
+    BehaviorTreeError,
+    BehaviorTreeFactory,
+    Cause,
+    CauseKind,
+    NodeStatus,
+    StatefulActionNode,
+)
 from behavior_tree.kernel.runner import TreeRunner
 from behavior_tree.kernel.saving import restore_tree, save_tree
 
 RUNNING, SUCCESS, IDLE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.IDLE
+FAILURE = NodeStatus.FAILURE
 
 
 class Counter(StatefulActionNode):
@@ -160,3 +168,63 @@ def test_values_and_mistakes():
         restore_tree(Rig().tree("<AlwaysFailure/>"), saved)
     with pytest.raises(BehaviorTreeError, match="not a saved tree"):
         restore_tree(again, {})
+
+
+FAILING = {
+    "a fallback on its way": '<Fallback name="f"><A name="a"/><B name="b"/></Fallback>',
+    "all at once": '<Parallel name="p" success_count="1" failure_count="2"><A name="a"/>'
+    '<B name="b"/></Parallel>',
+    "again and again": '<RetryUntilSuccessful name="r" num_attempts="3"><Fallback name="f">'
+    '<A name="a"/><B name="b"/></Fallback></RetryUntilSuccessful>',
+}
+
+
+@pytest.mark.parametrize("body", FAILING.values(), ids=FAILING)
+def test_why_nodes_failed_is_saved(body):
+    clock = Clock()
+    factory = BehaviorTreeFactory(clock)
+    calls = dict.fromkeys("AB", 0)
+
+    def leaf(node):
+        name = node.registration_id()
+        calls[name] += 1
+        if name == "B" and calls[name] % 3:
+            return RUNNING
+        kind = CauseKind.TIMED_OUT if name == "A" else CauseKind.REJECTED
+        node.set_failure_reason(Cause(kind, f"{name} slipped {calls[name]}", remedy="hold it"))
+        return FAILURE
+
+    for name in "AB":
+        factory.register_simple_stateful_action(name, leaf, leaf)
+
+    def states(tree):
+        """What is known of the failures between the ticks."""
+        calls.update(A=0, B=0)
+        for _ in range(30):
+            status = tree.tick_exactly_once()
+            explained = [node.explain_failure() for node in tree.nodes()]
+            yield json.loads(json.dumps(save_tree(tree))), explained, tree.failure_reason()
+            if status is FAILURE:
+                break
+
+    seen = list(states(factory.create_tree_from_text(xml(body))))
+    assert seen[-1][2].causes, "it has failed, and says why"
+    other = factory.create_tree_from_text(xml(body))
+    for data, explained, reason in [*seen, *reversed(seen)]:
+        restore_tree(other, data)
+        assert [node.explain_failure() for node in other.nodes()] == explained
+        assert other.failure_reason() == reason
+        leaves = [] if reason is None else [each.cause.kind for each in reason.leaves()]
+        assert set(leaves) <= {CauseKind.TIMED_OUT, CauseKind.REJECTED}
+
+
+def test_what_was_saved_without_reasons_is_restored_without():
+    rig = Rig(A="F")
+    tree = rig.tree('<A name="a"/>')
+    old = save_tree(tree)
+    old.pop("last")
+    tree.tick_exactly_once()
+    assert tree.failure_reason() is not None
+    restore_tree(tree, old)
+    assert tree.failure_reason() is None
+    assert tree.root_node().failure_reason() == ""

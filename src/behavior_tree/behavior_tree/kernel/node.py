@@ -181,6 +181,11 @@ class TreeNode(PyTreesProtocol):
         """
         return [] if self._failed_child is None else [self._failed_child]
 
+    def restore_failure(self, reason: str, failed: list[TreeNode]) -> None:
+        """Take up what was saved of a failure: what the node said, and its `failed_children`."""
+        self._reason = reason
+        self._failed_child = failed[-1] if failed else None
+
     def explain_failure(self) -> FailureReason:
         """Why the last run of this node was a FAILURE: the deepest cause, see `FailureReason`."""
         return explain(self)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Save the state of a tree between ticks as JSON-able data, and restore it later.
 
-Saved are the status of every node and what it remembers, timers by the time left, and all
-blackboards. Nodes say what they remember by `TreeNode.restorable`, or by ``save_state()`` and
-``restore_state()``. A RUNNING leaf that says nothing cannot go on: it starts anew at the next tick.
+Saved are the status of every node, what it remembers and why it failed, timers by the time left,
+and all blackboards. Nodes say what they remember by `TreeNode.restorable`, or by ``save_state()``
+and ``restore_state()``. A RUNNING leaf that says nothing cannot go on: it starts anew at the next
+tick.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.blackboard.queue_types import QUEUE_TYPES, SharedQueue
-from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.cause import Cause, CauseKind
+from behavior_tree.errors import BehaviorTreeError, FailureReason
 from behavior_tree.kernel.leaf import LeafNode
 from behavior_tree.kernel.node import IDLE, RUNNING, TreeNode
 from behavior_tree.kernel.runtime import Timer, TreeRuntime
@@ -45,6 +47,7 @@ def save_tree(tree: Tree, encode: Callable[[Any], Any] | None = None) -> dict[st
             each.instance_name: _save_board(each.blackboard, codec) for each in tree.subtrees
         },
         "wake_up": tree.runtime.wake_up_pending(),
+        "last": tree._last.name,
     }
     if codec.refused:
         raise BehaviorTreeError(
@@ -78,8 +81,12 @@ def restore_tree(
     for each in tree.subtrees:
         _restore_board(each.blackboard, boards[each.instance_name])
     tree.runtime.types.names_changed()  # entries were made
+    by_uid = {node.uid(): node for node in nodes}
     for node, state in zip(nodes, states, strict=True):
         _restore_node(node, state)
+        failed = [by_uid[uid] for uid in state.get("failed", ()) if uid in by_uid]
+        node.restore_failure(decoder.value(state.get("reason", "")), failed)
+    tree._last = NodeStatus[saved.get("last", IDLE.name)]
     tree.runtime.consume_wake_up()
     decoder.start_timers()
     if saved["wake_up"]:
@@ -105,6 +112,11 @@ class _Encoder:
             return {key: self.value(item, name) for key, item in value.items()}
         if isinstance(value, NodeStatus):
             return {"$status": value.name}
+        if isinstance(value, Cause):
+            return {"$cause": [value.kind.name, value.sentence, value.remedy, value.evidence]}
+        if isinstance(value, FailureReason):
+            parts = [value.path, value.text, list(value.causes), value.cause]
+            return {"$failure": self.value(parts, name)}
         if isinstance(value, Timer):
             left = value.deadline - self._runtime.clock()
             return {"$timer": [left, self._runtime.timer_pending(value)]}
@@ -138,6 +150,12 @@ class _Decoder:
         for mark, item in value.items():
             if mark == "$status":
                 return NodeStatus[item]
+            if mark == "$cause":
+                kind, sentence, remedy, evidence = item
+                return Cause(CauseKind[kind], sentence, remedy=remedy, evidence=evidence)
+            if mark == "$failure":
+                path, text, causes, cause = self.value(item)
+                return FailureReason(path, text, tuple(causes), cause)
             if mark == "$timer":
                 return self._timer(*item)
             if mark in _CONTAINERS:
@@ -173,6 +191,11 @@ def _save_node(node: TreeNode, codec: _Encoder) -> dict[str, Any]:
     state = node.save_state()
     if state is not None:
         saved["state"] = codec.value(state, f"state of '{node.full_path()}'")
+    if node._reason:
+        saved["reason"] = codec.value(node._reason, f"reason of '{node.full_path()}'")
+    failed = [child.uid() for child in node.failed_children()]
+    if failed:
+        saved["failed"] = failed
     return saved
 
 

@@ -61,7 +61,7 @@ class SetBlackboard(SyncActionNode):
         if target is None:
             target = self._bb.create_entry(key, source.type)
         if source.value is None:
-            self._reason = f"entry [{source_key}] is empty"
+            self.set_failure_reason(f"entry [{source_key}] is empty")
             return FAILURE
         self._store(key, target, source.value)
         return SUCCESS
@@ -89,7 +89,7 @@ class SetBlackboard(SyncActionNode):
                 bb.create_entry(key, source.type).opaque = source.opaque
                 target = bb.entry(key)
             if source.value is None:
-                self._reason = f"entry [{source_key}] is empty"
+                self.set_failure_reason(f"entry [{source_key}] is empty")
                 return FAILURE
             value, origin = source.value, origin_of(source)
         if target is not None and target.type is not str and isinstance(value, str):

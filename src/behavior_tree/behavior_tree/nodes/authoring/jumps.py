@@ -144,3 +144,7 @@ class Gosub(_Named):
 
     def failed_children(self) -> list[TreeNode]:
         return [] if self._failed is None else [self._failed]
+
+    def restore_failure(self, reason: str, failed: list[TreeNode]) -> None:
+        super().restore_failure(reason, failed)
+        self._failed = failed[-1] if failed else None

@@ -52,6 +52,10 @@ class ControlNode(ParentNode):
         self._failed_together = (self._rt.ticks, failed)
         self._failed_child = failed[-1] if failed else None
 
+    def restore_failure(self, reason: str, failed: list[TreeNode]) -> None:
+        super().restore_failure(reason, failed)
+        self._failed_together = (self._rt.ticks, failed)
+
     def _all_failed_children(self) -> list[TreeNode]:
         """`failed_children` of a node that fails when all fail, and notes only exceptions."""
         if self._failed_child is None:

@@ -131,8 +131,9 @@ class Loop(SelfResettingDecorator):
         """Result when no item is left."""
         self._reset_completed_child()  # one that an error has left
         self._failed_child = None
-        self._reason = "the queue is empty"
         result: NodeStatus = self.get_input("if_empty")
+        if result is FAILURE:
+            self.set_failure_reason("the queue is empty")
         return result
 
     def _look(self) -> None:

@@ -50,7 +50,8 @@ class Precondition(DecoratorNode):
                 raise LogicError("[if] of Precondition is empty: write a script")
             if not self._holds():
                 self._failed_child = None
-                self._reason = f"precondition is false: {self._source}"
+                if otherwise is FAILURE:
+                    self.set_failure_reason(f"precondition is false: {self._source}")
                 return otherwise
         self._child_started = True
         status = self._tick_child()

@@ -22,7 +22,7 @@ from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 class _Again(SelfResettingDecorator):
     __slots__ = ("_count", "_first", "_fixed", "_limit")
 
-    restorable = ("_count",)
+    restorable = ("_count", "_first")
     _limit_port: str
     _again: NodeStatus
     """Result of the child that counts and lets it run again."""

@@ -45,6 +45,7 @@ class Timeout(DecoratorNode):
             self._expire()  # its tree is ticked by others, or it took long in this tick
         if self._expired:
             self._started = False
+            self.set_failure_reason(self._reason)  # with the tick that fails, for records
             return FAILURE
         status = self._tick_child()
         if status is SUCCESS or status is FAILURE:
