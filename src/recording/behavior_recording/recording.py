@@ -96,11 +96,17 @@ class RecordedRun:
     begin: int
     """Wall time since 1970 [ns]; of one that had begun before the recording, of what is first."""
     end: int | None
-    """None: it went on when the recording ended."""
+    """Of one whose executor died before its end, of what is last; None: it went on when the
+    recording ended."""
     edits: tuple[RecordedRecord, ...]
     """The records of its edits, in order."""
     whole: bool
     """The recording holds its beginning."""
+
+    def holds(self, record: RecordedRecord) -> bool:
+        """Whether a record is of this tree, and of this life of its executor."""
+        own = self.life, self.action_id, self.tree_id
+        return own == (record.life, record.action_id, record.tree_id)
 
 
 class Recording(Closing):
@@ -364,15 +370,11 @@ def _record(message: RecordedMessage) -> RecordedRecord:
 
 def _runs(records: Iterable[RecordedRecord]) -> Iterator[RecordedRun]:
     open_run: RecordedRun | None = None
+    last = 0
     for record in records:
-        same = open_run is not None and (open_run.life, open_run.action_id, open_run.tree_id) == (
-            record.life,
-            record.action_id,
-            record.tree_id,
-        )
-        if open_run is None or not same or record.kind is RecordKind.BEGIN:
+        if open_run is None or not open_run.holds(record) or record.kind is RecordKind.BEGIN:
             if open_run is not None:
-                yield open_run
+                yield replace(open_run, end=last)
             open_run = RecordedRun(
                 record.action_id,
                 record.tree_id,
@@ -384,6 +386,7 @@ def _runs(records: Iterable[RecordedRecord]) -> Iterator[RecordedRun]:
             )
         if record.kind is RecordKind.EDIT:
             open_run = replace(open_run, edits=(*open_run.edits, record))
+        last = record.time
         if record.kind is RecordKind.END:
             yield replace(open_run, end=record.time)
             open_run = None

@@ -58,7 +58,12 @@ class TreeDocument:
         main = trees.get("")
         if main is None:
             raise RecordingError("the recorded XML has no main tree")
-        nodes = {node.uid: node for node in _Reader(trees).below(main, None, "", 0)}
+        try:
+            nodes = {node.uid: node for node in _Reader(trees).below(main, None, "", 0)}
+        except (ValueError, RecursionError) as error:
+            raise RecordingError(f"the recorded tree cannot be read: {error}") from error
+        if not nodes:
+            raise RecordingError("the recorded tree holds no nodes with numbers (_uid)")
         return cls(xml, main.get("ID", ""), nodes)
 
     @cached_property

@@ -8,20 +8,25 @@ import io
 import json
 import re
 import shlex
+import struct
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from recorded_jobs import EPOCH, JOB, Clock, factory_of, record
 from rich.console import Console
 
-from behavior_recording import RecordingError
+from behavior_recording import Recording, RecordingError, TreeRecording
 from behavior_recording.explain.command import COMMAND as EXPLAIN
+from behavior_recording.moments import RecordedRecord
+from behavior_recording.recording import _runs
 from behavior_recording.replay.command import COMMAND
 from behavior_recording.replay.history import open_history
 from behavior_recording.replay.player import Player
 from behavior_recording.replay.story import Story
-from behavior_tree import FileLogger, NodeStatus
+from behavior_tree import FileLogger, NodeStatus, OutputPort, TreeNode
+from behavior_tree.monitoring.tree_records import RecordKind
 
 Replay = Callable[..., str]
 
@@ -192,6 +197,8 @@ def test_steps_to_times_and_results(files: dict[str, Path]) -> None:
     times = [head.split(": ")[1].split(" s")[0] for head in heads]
     assert times == ["0.000", "0.750", "1.250", "0.750"]
     assert "'x' is no number of seconds" in shown
+    for endless in ("nan", "inf", "-1e400"):
+        assert f"'{endless}' is no number of seconds" in _play(files["failed"], f"at {endless}")
     assert "●" in shown
 
 
@@ -216,6 +223,81 @@ def test_a_btlog_is_played_like_a_recording(tmp_path: Path, replay: Replay) -> N
     assert "grasp/pick it: RUNNING -> FAILURE" in text
     assert "Pick 'pick it'" in replay(file, "--until", "Pick FAILURE")
     assert "the same decisions" in replay(file, "--compare", file)
+
+
+LOGGED = (
+    '<root BTCPP_format="4"><BehaviorTree ID="m" _fullpath=""><Sequence name="s" _uid="1">'
+    '<A name="a" _uid="2"/></Sequence></BehaviorTree></root>'
+)
+
+
+def btlog(file: Path, xml: str, *changes: tuple[int, int, NodeStatus]) -> Path:
+    """A log with such changes: time since it was opened [us], uid, status."""
+    text, start = xml.encode(), EPOCH * 1_000_000
+    rows = [
+        (time % 2**48).to_bytes(6, "little") + struct.pack("<HB", uid, status.value)
+        for time, uid, status in changes
+    ]
+    head = b"BTCPP4-FileLogger2" + struct.pack("<Bi", 1, len(text))
+    file.write_bytes(head + text + struct.pack("<q", start) + b"".join(rows))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("xml", "words"),
+    [
+        (LOGGED.replace('_uid="2"', '_uid="x"'), "the recorded tree cannot be read"),
+        (LOGGED.replace(' _uid="1"', ""), "holds no nodes with numbers"),
+        ('<root><BehaviorTree ID="m" _fullpath=""/></root>', "holds no nodes with numbers"),
+        (
+            '<root><BehaviorTree ID="m" _fullpath=""><SubTree ID="m" _fullpath="" _uid="1"/>'
+            "</BehaviorTree></root>",
+            "the recorded tree cannot be read",
+        ),
+        ("<root/>", "has no main tree"),
+        ("<roo", "is no XML"),
+    ],
+)
+def test_a_tree_that_cannot_be_read_is_told_with_its_file(
+    tmp_path: Path, replay: Replay, xml: str, words: str
+) -> None:
+    file = btlog(tmp_path / "run.btlog", xml, (0, 1, NodeStatus.FAILURE))
+    for more in ((), ("--at", "0"), ("--until", "a SUCCESS"), ("--compare", file)):
+        text = replay(file, *more)
+        assert words in text
+        assert str(file) in text
+
+
+def test_a_log_whose_clock_was_set_back_keeps_its_order(tmp_path: Path, replay: Replay) -> None:
+    running, success = NodeStatus.RUNNING, NodeStatus.SUCCESS
+    changes = [(5_000_000, 1, running), (5_000_000, 2, running), (-2_000_000, 2, success)]
+    file = btlog(tmp_path / "run.btlog", LOGGED, *changes, (6_000_000, 1, success))
+    assert replay(file).splitlines()[-2:] == [
+        "     5.000 a: RUNNING -> SUCCESS",
+        "     6.000 s: RUNNING -> SUCCESS",
+    ]
+
+
+def test_any_moment_of_a_long_log(tmp_path: Path) -> None:
+    statuses = [NodeStatus.RUNNING, NodeStatus.SUCCESS]
+    changes = [(1000 * i, 2, statuses[i % 2]) for i in range(2000)]
+    history = open_history(btlog(tmp_path / "run.btlog", LOGGED, *changes))
+    for number in (1999, 3, 256, 255, 257, 1024, 0, 1999):
+        moment = history.moment(EPOCH * 10**9 + 1_000_000 * number)
+        assert moment is not None
+        assert moment.record.tick == number + 1
+        assert moment.statuses[2] is statuses[number % 2]
+    assert history.moment(EPOCH * 10**9 - 1) is None
+
+
+def test_a_log_that_does_not_say_what_was_ticked_is_not_run_again(
+    tmp_path: Path, replay: Replay
+) -> None:
+    file = btlog(tmp_path / "run.btlog", LOGGED, (0, 1, NodeStatus.SUCCESS))
+    changed = tmp_path / "changed.xml"
+    changed.write_text(JOB)
+    for more in (("--rerun",), ("--with-tree", changed)):
+        assert "does not say which nodes were ticked" in replay(file, *more)
 
 
 @pytest.mark.parametrize(
@@ -282,6 +364,53 @@ def test_the_commands_of_the_page_work(
         done, told = command.run(options, None)
         assert done, f"{rest}: {told}"
     assert capsys.readouterr().out
+
+
+def test_a_value_that_was_not_kept_is_named_where_a_run_parts(
+    tmp_path: Path, replay: Replay
+) -> None:
+    file, clock = tmp_path / "run.mcap", Clock()
+    factory = factory_of(clock, {})
+    factory.register_simple_action("Fill", _fill, {"text": OutputPort("text", str)})
+    tree = factory.create_tree_from_text(
+        '<root BTCPP_format="4"><BehaviorTree ID="m"><Sequence><Fill text="{text}"/>'
+        "<ScriptCondition code=\"text != 'a'\"/></Sequence></BehaviorTree></root>"
+    )
+    with TreeRecording(file, tree, tree_id="m", now=clock.nanoseconds) as recording:
+        assert recording.tick() is NodeStatus.SUCCESS
+    text = replay(file, "--rerun")
+    assert "values that the record does not hold" in text
+    assert "  text: (str of " in text
+
+
+def _fill(node: TreeNode) -> NodeStatus:
+    node.set_output("text", "x" * 100_000)
+    return NodeStatus.SUCCESS
+
+
+def test_a_run_whose_executor_died_ends_where_the_next_life_begins(files: dict[str, Path]) -> None:
+    with Recording(files["failed"]) as recording:
+        first = list(recording.records())
+    later = [replace(each, life=8, time=each.time + 10**10) for each in first]
+
+    class Both:
+        """A recording of a mission that an executor went on with after it was killed."""
+
+        path = files["failed"]
+
+        def records(self, *, start: int, end: int | None) -> Iterator[RecordedRecord]:
+            everything = [*first[:4], *later]
+            last = end or everything[-1].time
+            return iter([each for each in everything if start <= each.time <= last])
+
+    died, resumed = _runs([*first[:4], *later])
+    assert (died.end, resumed.begin) == (first[3].time, later[0].time)
+    assert (
+        [Story.read(Both(), run).ticks for run in (died, resumed)]
+        == [  # type: ignore[arg-type]
+            sum(each.kind is RecordKind.TICK for each in records) for records in (first[:4], later)
+        ]
+    )
 
 
 def test_a_recording_of_no_tree(tmp_path: Path) -> None:

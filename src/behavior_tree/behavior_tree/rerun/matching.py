@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.tree import Tree
-from behavior_tree.rerun.recorded_tree import RecordedNode, RecordedTree
+from behavior_tree.rerun.recorded_tree import RecordedTree
 
 
 def same_nodes(tree: Tree, recorded: RecordedTree) -> dict[TreeNode, int]:
@@ -25,21 +25,22 @@ def match_nodes(tree: Tree, recorded: RecordedTree) -> dict[TreeNode, int]:
     """
     nodes, known = list(tree.nodes()), list(recorded.nodes.values())
     here = [(node.registration_id(), str(node.name)) for node in nodes]
-    there = [_key(each) for each in known]
+    there = [(each.type_id, each.name) for each in known]
     found: dict[TreeNode, int] = {}
     for a, b, size in SequenceMatcher(None, here, there, autojunk=False).get_matching_blocks():
         for index in range(size):
             found[nodes[a + index]] = known[b + index].uid
-    moved = [node for node in nodes if node not in found]
-    left = [each for each in known if each.uid not in set(found.values())]
-    for node in moved:
-        key = (node.registration_id(), str(node.name))
-        same = [each for each in left if _key(each) == key]
-        alike = [each for each in moved if (each.registration_id(), str(each.name)) == key]
+    taken = set(found.values())
+    moved: dict[tuple[str, str], list[TreeNode]] = {}
+    for node, key in zip(nodes, here, strict=True):
+        if node not in found:
+            moved.setdefault(key, []).append(node)
+    left: dict[tuple[str, str], list[int]] = {}
+    for each, key in zip(known, there, strict=True):
+        if each.uid not in taken:
+            left.setdefault(key, []).append(each.uid)
+    for key, alike in moved.items():
+        same = left.get(key, [])
         if len(same) == len(alike) == 1:
-            found[node] = same[0].uid
+            found[alike[0]] = same[0]
     return found
-
-
-def _key(node: RecordedNode) -> tuple[str, str]:
-    return node.type_id, node.name

@@ -21,6 +21,10 @@ from behavior_tree.monitoring.loggers.btlog import BtLog, read_btlog
 from behavior_tree.monitoring.tree_records import RecordKind
 
 _BTLOG = b"BTCPP4-FileLogger"
+_EVERY = 256
+"""Records of a log between two moments that are kept: reading on from one takes no time."""
+_WRAPPED = 1 << 48
+"""Times of a log are counted in this many numbers [us]."""
 
 
 class History(Protocol):
@@ -75,6 +79,8 @@ def open_history(path: Path) -> History:
             return BtLogHistory(path, read_btlog(path))
         except BehaviorTreeError as error:
             raise RecordingError(str(error)) from error
+        except RecordingError as error:
+            raise RecordingError(f"{path}: {error}") from error
     history = Recording(path)
     if not history.runs:
         history.close()
@@ -98,6 +104,7 @@ class BtLogHistory:
         self._records = list(_records(log))
         self._times = [each.time for each in self._records]
         self._moments = [TreeMoment.full(self._records[0])]
+        """After each `_EVERY` records, as far as somebody has looked."""
 
     @property
     def start(self) -> int:
@@ -126,11 +133,16 @@ class BtLogHistory:
 
     def moment(self, time: int) -> TreeMoment | None:
         """State of the tree at a time; None: before the log was opened."""
-        count = bisect_right(self._times, time)
-        moment = self._moments[0]
-        for record in self._records[1:count]:
-            moment = moment.after(record)
-        return moment if count else None
+        last = bisect_right(self._times, time) - 1
+        if last < 0:
+            return None
+        place = min(last // _EVERY, len(self._moments) - 1)
+        moment = self._moments[place]
+        for number in range(place * _EVERY + 1, last + 1):
+            moment = moment.after(self._records[number])
+            if number == len(self._moments) * _EVERY:
+                self._moments.append(moment)
+        return moment
 
     def missions(self) -> Iterator[RecordedMessage]:
         """None: such a file holds the tree alone."""
@@ -173,13 +185,17 @@ def _records(log: BtLog) -> Iterator[RecordedRecord]:
     root = next(iter(tree.nodes), 0)
     statuses = dict.fromkeys(tree.nodes, NodeStatus.IDLE)
     yield record(0, log.start, RecordKind.BEGIN, xml=log.xml, statuses=dict(statuses))
+    time = log.start
     for number, each in enumerate(log.transitions, 1):
+        # BehaviorTree.CPP counts by a clock that may be set back, also to before the beginning.
+        elapsed = each.timestamp - log.start
+        time = max(time, log.start + elapsed - (_WRAPPED if 2 * elapsed >= _WRAPPED else 0))
         before = statuses.get(each.uid, NodeStatus.IDLE)
         statuses[each.uid] = each.status
-        change = StatusChange(each.uid, 1000 * each.timestamp, before, each.status)
+        change = StatusChange(each.uid, 1000 * time, before, each.status)
         yield record(
             number,
-            each.timestamp,
+            time,
             RecordKind.TICK,
             status=statuses.get(root, NodeStatus.IDLE),
             ticked=(each.uid,) if each.status is not NodeStatus.IDLE else (),

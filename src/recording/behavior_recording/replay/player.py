@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
@@ -169,6 +170,9 @@ def _coloured(line: str) -> Text:
 
 def _seconds(text: str) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        raise RecordingError(f"'{text}' is no number of seconds") from None
+        value = math.nan
+    if not abs(value) < 1e9:
+        raise RecordingError(f"'{text}' is no number of seconds")
+    return value

@@ -9,11 +9,12 @@ from pathlib import Path
 from behavior_recording.errors import RecordingError
 from behavior_recording.moments import RecordedEntry, RecordedRecord
 from behavior_recording.recording import RecordedRun
-from behavior_recording.replay.history import History
-from behavior_recording.replay.text import run_title, seconds
+from behavior_recording.replay.history import BtLogHistory, History
+from behavior_recording.replay.text import entry_place, entry_text, run_title, seconds
 from behavior_tree import rerun
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.tree_records import RecordKind
+from behavior_tree.shown_text import shorten
 
 
 def rerun_run(history: History, run: RecordedRun, changed: Path | None) -> tuple[str, bool]:
@@ -33,7 +34,10 @@ def rerun_run(history: History, run: RecordedRun, changed: Path | None) -> tuple
     """
     xml = None if changed is None else _read(changed)
     done = rerun.rerun(rerun_input(history, run), changed=xml)
-    return "\n".join(_lines(done)), done.identical
+    lines = list(_lines(done))
+    if not done.identical:
+        lines += _not_kept(history, run)
+    return "\n".join(lines), done.identical
 
 
 def _read(file: Path) -> str:
@@ -61,12 +65,33 @@ def _lines(done: rerun.Rerun) -> Iterator[str]:
     yield f"at the end of the record: {status}{doing}{f': {done.reason}' if done.reason else ''}"
 
 
+def _not_kept(history: History, run: RecordedRun) -> Iterator[str]:
+    """What the tree had and the record has not."""
+    entries = {
+        entry_place(entry): entry_text(entry)
+        for record in _of_run(history, run)
+        for entry in record.entries
+        if not entry.removed and not entry.kept
+    }
+    if entries:
+        yield "values that the record does not hold; who asks for them may decide otherwise:"
+        yield from (f"  {place}: {shorten(text)}" for place, text in sorted(entries.items())[:5])
+        if len(entries) > 5:
+            yield f"  and {len(entries) - 5} more"
+
+
 def rerun_input(history: History, run: RecordedRun) -> rerun.RecordedRun:
     """The run up to its end, or to the first edit of its tree.
 
     Raises:
-        RecordingError: its beginning is not in the recording, or records were lost
+        RecordingError: its beginning is not in the recording, records were lost, or it is a
+            ``.btlog``
     """
+    if isinstance(history, BtLogHistory):
+        raise RecordingError(
+            f"{history.path}: a .btlog does not say which nodes were ticked, nor what they wrote: "
+            f"record with `behavior record` to run it again"
+        )
     if not run.whole:
         raise RecordingError(
             f"{history.path}: the beginning of {run_title(run)} is not in the recording: only a "
@@ -81,11 +106,7 @@ def rerun_input(history: History, run: RecordedRun) -> rerun.RecordedRun:
 
 def _of_run(history: History, run: RecordedRun) -> Iterator[RecordedRecord]:
     for record in history.records(start=run.begin, end=run.end):
-        if (record.life, record.action_id, record.tree_id) == (
-            run.life,
-            run.action_id,
-            run.tree_id,
-        ):
+        if run.holds(record):
             yield record
 
 

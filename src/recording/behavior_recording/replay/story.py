@@ -80,7 +80,7 @@ class Story:
         story: Story | None = None
         running: dict[int, Span] = {}
         for record in history.records(start=run.begin, end=run.end):
-            if (record.action_id, record.tree_id) != (run.action_id, run.tree_id):
+            if not run.holds(record):
                 continue
             if record.kind.full and record.xml:
                 tree = TreeDocument.read(record.xml)

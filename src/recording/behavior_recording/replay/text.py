@@ -43,7 +43,7 @@ def record_lines(history: History, tree: TreeDocument, record: RecordedRecord) -
         for path, before, after, reason in shown_changes(tree, record):
             yield f"{when} {path}: {before} -> {after}{f': {reason}' if reason else ''}"
         for entry in record.entries:
-            yield f"{when} {_place(entry)} {'is gone' if entry.removed else _assigned(entry)}"
+            yield f"{when} {entry_place(entry)} {'is gone' if entry.removed else _assigned(entry)}"
     if record.kind is RecordKind.END:
         yield f"{when} ends: {record.note or record.status.name}"
 
@@ -96,7 +96,7 @@ def moment_lines(history: History, moment: TreeMoment) -> list[str]:
     if moment.blackboard:
         lines.append("blackboard")
         entries = sorted(moment.blackboard.values(), key=lambda each: (each.board, each.key))
-        lines += [f"  {_place(entry)} {_assigned(entry)}" for entry in entries]
+        lines += [f"  {entry_place(entry)} {_assigned(entry)}" for entry in entries]
     return lines
 
 
@@ -146,7 +146,8 @@ def shown_status(moment: TreeMoment, uid: int) -> str:
     return status.name
 
 
-def _place(entry: RecordedEntry) -> str:
+def entry_place(entry: RecordedEntry) -> str:
+    """Board and key of an entry."""
     return f"{entry.board}/{entry.key}" if entry.board else entry.key
 
 
