@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -103,11 +104,11 @@ def case_files(paths: list[Path]) -> list[Path]:
     Raises:
         LoadError: there is no such path, or no case beside a tree
     """
-    found: dict[Path, Path] = {}
+    found: dict[str, Path] = {}
 
     def add(files: Iterable[Path]) -> None:
         for file in files:
-            found.setdefault(file.resolve(), file)
+            found.setdefault(_place(file), file)
 
     for path in paths:
         given = Part(None, "", str(path))
@@ -125,15 +126,20 @@ def case_files(paths: list[Path]) -> list[Path]:
     return list(found.values())
 
 
+def _place(file: Path) -> str:
+    """Where a file lies, whatever leads there; links in a circle are told when it is read."""
+    return os.path.realpath(file)
+
+
 def trees_without_cases(folders: list[Path], files: list[CaseFile]) -> list[Path]:
     """Tree files of folders that no case file is for."""
-    tested = {each.tree_file.resolve() for each in files}
+    tested = {_place(each.tree_file) for each in files}
     inside = [sorted(folder.rglob("*.xml")) for folder in folders if folder.is_dir()]
     trees = [file for files_there in inside for file in files_there]
     return [
         file
         for file in dict.fromkeys(trees)
-        if file.resolve() not in tested and b"BTCPP_format" in file.read_bytes()
+        if _place(file) not in tested and b"BTCPP_format" in file.read_bytes()
     ]
 
 

@@ -255,7 +255,8 @@ def _differences(run: Run, expect: Expectation) -> list[str]:
 def _same(value: object, wanted: object) -> bool:
     """Equal; numbers but for what arithmetic loses."""
     if isinstance(value, float) and isinstance(wanted, int | float):
-        return math.isclose(value, wanted, rel_tol=1e-9)
+        both = math.isnan(value) and math.isnan(wanted)
+        return both or math.isclose(value, wanted, rel_tol=1e-9)
     return value == wanted
 
 

@@ -214,7 +214,9 @@ def read_yaml(file: Path) -> Part:
         value = yaml.load(data.decode("utf-8"), _Loader)
     except OSError as error:
         whole.fail(f"cannot be read: {error.strerror}", "check the path")
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+    except RecursionError:
+        whole.fail("is nested too deep", "write it flatter")
+    except (UnicodeDecodeError, ValueError) as error:
         whole.fail(f"cannot be read: {error}", "write YAML in UTF-8")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
@@ -222,5 +224,5 @@ def read_yaml(file: Path) -> Part:
         problem = error.problem or "it cannot be read"
         Part(None, "", str(file), line).fail(f"is not YAML: {problem}", _yaml_remedy(problem))
     except yaml.YAMLError as error:
-        whole.fail(f"is not YAML: {error}", "write YAML in UTF-8")
+        whole.fail(f"is not YAML: {' '.join(str(error).split())}", "write YAML in UTF-8")
     return Part(value, "", str(file), getattr(value, "line", 0))

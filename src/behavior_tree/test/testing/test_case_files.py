@@ -39,7 +39,8 @@ CASES = """
         explore: {faults: 2}
       nothing between the fingers:
         outcomes: {pick: {outputs: {width: 0.0}}}
-        expect: {never: [place]}
+        blackboard: {nothing: .nan}
+        expect: {never: [place], blackboard: {nothing: .nan}}
       one part:
         tree: part
         outcomes: {only: {reason: no such thing}}
@@ -212,6 +213,28 @@ def test_all_wrong_files_are_told_at_once(folder, capsys):
     told = capsys.readouterr().err
     assert "one.test.yaml:2:" in told
     assert "two.test.yaml:2:" in told
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"\xff\xfe", "(write YAML in UTF-8)"),
+        (b"cases: \x00", "unacceptable character #x0000"),
+        (b"cases: " + b"[" * 3000, "is nested too deep"),
+        (None, "cannot be read: Too many levels of symbolic links"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_in_one_line(folder, capsys, content, text):
+    file = folder / "bring.test.yaml"
+    file.unlink()
+    if content is None:
+        file.symlink_to(file)
+    else:
+        file.write_bytes(content)
+    assert main(["test", "."]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("bring.test.yaml: ")
+    assert text in line
 
 
 def test_a_tree_may_lie_in_another_folder_and_its_cases_run_once(folder, capsys):
