@@ -46,6 +46,7 @@ from behavior_motion import (
     load_robot,
 )
 from behavior_motion.collision.world import CollisionWorld
+from behavior_motion.interruption import Deadline
 from behavior_motion.moveit import moveit_available
 from behavior_motion.planning.sampling import SearchLimits, connect
 from behavior_motion.trajectories import paths as path_tools
@@ -504,7 +505,7 @@ def overhead(planner: EmbeddedPlanner, count: int) -> list[Figure]:
                 lower=robot.lower,
                 upper=robot.upper,
                 blocked=world.collides,
-                limits=SearchLimits(time.thread_time() + 5.0, 15_000),
+                limits=SearchLimits(Deadline(5.0), 15_000),
                 seed=1,
             )
 

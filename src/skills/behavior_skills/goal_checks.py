@@ -9,7 +9,6 @@ was made, can occupy a server.
 from __future__ import annotations
 
 import math
-import time
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,8 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import Quaternion
 
-from behavior_motion import check_interrupted, interruptible
+from behavior_motion import check_interrupted
+from behavior_motion.interruption import Deadline, ended_by
 from behavior_motion.limits import LEAST_SCALING, MOST_WAYPOINTS
 from behavior_skills.interfaces import FailureCode, SkillFailure
 
@@ -85,23 +85,15 @@ def planning_budget(most: float = PLANNING_TIME) -> Iterator[None]:
     Raises:
         SkillFailure: PLANNING_TIMED_OUT, out of whatever computes then.
     """
-    end, due = time.thread_time() + most, time.monotonic() + most
+    deadline = Deadline(most)
 
-    def in_time() -> None:
-        nonlocal due
-        # Processor time, which takes ten times as long to read, passes no faster than the wall's.
-        if (now := time.monotonic()) < due:
-            return
-        left = end - time.thread_time()
-        if left < 0.0:
-            raise SkillFailure(
-                FailureCode.PLANNING_TIMED_OUT,
-                f"No plan within {most:g} s of processor time. Ask for a shorter motion, or "
-                "clear the way.",
-            )
-        due = now + left
+    def failure() -> SkillFailure:
+        return SkillFailure(
+            FailureCode.PLANNING_TIMED_OUT,
+            f"No plan within {deadline}. Ask for a shorter motion, or clear the way.",
+        )
 
-    with interruptible(in_time):
+    with ended_by(deadline, failure):
         yield
 
 

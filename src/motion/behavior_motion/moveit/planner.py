@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from moveit.planning import MoveItPy
@@ -41,8 +42,9 @@ class MoveItPlanner(EmbeddedPlanner):
             node_name=NODE_NAME, config_dict=configuration(section, robot)
         )
         mirror = SceneMirror(robot, self._moveit.get_planning_scene_monitor())
-        super().__init__(robot, scene, seed=seed)
-        self.route_finder = MoveItRoutes(self._moveit, robot, self.scene, mirror, section.group)
+        # MoveIt searches in threads of its own, whose processor time ours does not count.
+        super().__init__(robot, scene, seed=seed, clock=time.monotonic)
+        self.route_finder = MoveItRoutes(self._moveit, robot, mirror, section.group)
         self.execution = MoveItExecution(self._moveit.get_trajectory_execution_manager())
         """MoveIt's trajectory execution manager."""
 

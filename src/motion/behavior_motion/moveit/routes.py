@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,7 +11,6 @@ from moveit.core.planning_interface import MotionPlanResponse
 from moveit.planning import MoveItPy, PlanningComponent, PlanRequestParameters
 
 from behavior_motion.checks import Matrix, Vector
-from behavior_motion.collision.scene import PlanningScene
 from behavior_motion.errors import ErrorCode
 from behavior_motion.interruption import check_interrupted
 from behavior_motion.moveit import messages
@@ -48,12 +46,11 @@ class MoveItRoutes:
         self,
         moveit: MoveItPy,
         robot: RobotModel,
-        scene: PlanningScene,
         mirror: SceneMirror,
         group: str,
     ) -> None:
         """``group`` is the arm's planning group in MoveIt's SRDF."""
-        self._moveit, self._robot, self._scene, self._mirror = moveit, robot, scene, mirror
+        self._moveit, self._robot, self._mirror = moveit, robot, mirror
         self._group = group
         self._component: PlanningComponent = moveit.get_planning_component(group)
 
@@ -65,17 +62,16 @@ class MoveItRoutes:
         Raises:
             PlanningFailed: TIMED_OUT or PLANNING_FAILED, once there are no more.
         """
-        # MoveIt searches in threads of its own, which our processor time does not count.
-        deadline = time.monotonic() + query.options.allowed_planning_time
         constraint = self._constraint(query)
         if query.cone is not None and constraint is None:
             # MoveIt has no constraint of this form: an axis that is none of the link's.
             yield from embedded.routes(query, start, goals, stream)
             return
-        self._mirror.update(self._scene.snapshot(), start, query.options.gripper_width)
+        scene, width = query.world.scene, query.options.gripper_width
+        self._mirror.update(scene, start, width)
         if constraint is None:
             for goal in goals[:DIRECT_GOALS]:
-                path, _ = self._plan(query, DIRECT, start, [goal], None, deadline=deadline)
+                path, _ = self._plan(query, DIRECT, start, [goal], None)
                 if path is not None:
                     yield goal, np.stack([start, goal.q])  # PTP is a line in joint space
         why, rng = "", np.random.default_rng([query.seed, stream])
@@ -83,18 +79,18 @@ class MoveItRoutes:
             # Paths that graze things do not survive the rounding of their corners. Where start or
             # goal are too close to something for the clearance, the next search has less of it.
             padding = query.padding * PADDINGS[search % len(PADDINGS)]
-            self._mirror.update(self._scene.snapshot(), start, query.options.gripper_width, padding)
-            path, why = self._plan(query, SEARCH, start, goals, constraint, deadline=deadline)
+            self._mirror.update(scene, start, width, padding)
+            path, why = self._plan(query, SEARCH, start, goals, constraint)
             if path is not None:
                 goal = min(goals, key=lambda g: float(np.abs(g.q - path[-1]).max()))
                 query.keep_clearance(query.clearance([start, goal.q]))
                 tries = 0 if query.cone is not None else query.options.smoothing
                 yield goal, embedded.shortened(query, path, rng, tries)
             check_interrupted()
-            if time.monotonic() > deadline:
+            if query.deadline.passed:
                 raise PlanningFailed(
                     ErrorCode.TIMED_OUT,
-                    f"MoveIt found no path within {query.options.allowed_planning_time:g} s "
+                    f"MoveIt found no path within {query.deadline} "
                     f"({why or 'those it found were refused by the final check'}); allow more "
                     "time, another goal, or move what is in the way",
                 )
@@ -112,11 +108,9 @@ class MoveItRoutes:
         start: Vector,
         goals: list[JointGoal],
         constraint: messages.PathConstraints | None,
-        *,
-        deadline: float,
     ) -> tuple[Matrix | None, str]:
         """A path by one pipeline, or None and why."""
-        left = deadline - time.monotonic()
+        left = query.deadline.left
         if left <= 0.0:
             return None, "no time left"
         component, names = self._component, self._robot.joint_names

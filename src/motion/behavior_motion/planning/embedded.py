@@ -29,7 +29,7 @@ from behavior_motion.collision.reports import CollisionReport, DistanceReport
 from behavior_motion.collision.scene import PlanningScene
 from behavior_motion.collision.world import CollisionWorld
 from behavior_motion.errors import ErrorCode, MotionError, known
-from behavior_motion.interruption import check_interrupted, interruptible
+from behavior_motion.interruption import Deadline, check_interrupted, ended_by
 from behavior_motion.kinematics.inverse import InverseKinematics
 from behavior_motion.limits import MOST_TARGETS, MOST_WAYPOINTS
 from behavior_motion.planning.goals import given_goal, goals_of_poses
@@ -259,33 +259,24 @@ class EmbeddedPlanner:
         options = request.options
         constraint = options.path_constraints
         constrained = None if constraint is None else self._ik(constraint.link_name)
-        began = self.clock()
-        last = began + HARD_LIMIT * options.allowed_planning_time
-
-        def in_time() -> None:
-            if self.clock() > last:
-                raise PlanningFailed(
-                    ErrorCode.TIMED_OUT,
-                    f"no motion within {last - began:g} s of processor time; allow more time, or "
-                    "ask for a shorter motion",
-                )
-
-        with self._lock, interruptible(in_time):
+        with self._lock:
+            deadline = Deadline(HARD_LIMIT * options.allowed_planning_time, self.clock)
             try:
-                query = Query(
-                    self._robot,
-                    self._world(options.gripper_width),
-                    start,
-                    options,
-                    seed=self.seed if options.seed is None else options.seed,
-                    padding=self.padding,
-                    constrained=constrained,
-                    route_finder=self.route_finder,
-                    clock=self.clock,
-                )
-                plan = self._planned_or_previewed(query, request)
+                with ended_by(deadline, lambda: _too_late(deadline)):
+                    query = Query(
+                        self._robot,
+                        self._world(options.gripper_width),
+                        start,
+                        options,
+                        seed=self.seed if options.seed is None else options.seed,
+                        padding=self.padding,
+                        constrained=constrained,
+                        route_finder=self.route_finder,
+                        clock=self.clock,
+                    )
+                    plan = self._planned_or_previewed(query, request)
             except PlanningFailed as failure:
-                return failure.plan(self._robot.dof, self.clock() - began)
+                return failure.plan(self._robot.dof, deadline.spent)
         if self.on_planned is not None and (motion := planned_motion(query, request, plan)):
             self.on_planned(motion)
         return replace(plan, request=replace(request, options=query.settled_options()))
@@ -443,3 +434,10 @@ class EmbeddedPlanner:
             known("frame", name, self._robot.frame_names)
             self._ik_cache[name, margin] = InverseKinematics(self._robot, name, margin)
         return self._ik_cache[name, margin]
+
+
+def _too_late(deadline: Deadline) -> PlanningFailed:
+    return PlanningFailed(
+        ErrorCode.TIMED_OUT,
+        f"no motion within {deadline}; allow more time, or ask for a shorter motion",
+    )

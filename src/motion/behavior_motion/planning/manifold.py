@@ -140,7 +140,7 @@ def connect(
             halves = grown.branch(node), other.branch(meeting)
             first, last = halves if growing == 0 else halves[::-1]
             return paths.without_repeats(np.array([*first, *last[::-1]]))
-        if manifold.checks > limits.checks or limits.clock() > limits.deadline:
+        if manifold.checks > limits.checks or limits.deadline.passed:
             return None
         growing = 1 - growing
         target = goals[attempt % len(goals)] if attempt < 4 else rng.uniform(*bounds)

@@ -61,7 +61,8 @@ class PlanOptions:
     """Fraction of the acceleration and jerk limits, (0, 1]; None: the robot's default."""
     allowed_planning_time: float = 10.0
     """Longest search for a path, in processor time of the planning thread [s]: others' load on
-    the machine does not count. Goals, timing and final check included, a request ends within
+    the machine does not count. With MoveIt, which searches in threads of its own, it is the wall's
+    time. Goals, timing and final check included, a request ends within
     twice as much. The default by measurement: among beams, of 200 motions 193 take less than 2 s
     and 199 less than 10 s (``benchmarks/motion.py``)."""
     seed: int | None = None

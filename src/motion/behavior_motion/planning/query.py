@@ -21,6 +21,7 @@ from behavior_motion.checks import Matrix, Vector
 from behavior_motion.collision.reports import CollisionReport
 from behavior_motion.collision.world import CollisionWorld, Pair
 from behavior_motion.errors import ErrorCode
+from behavior_motion.interruption import Deadline
 from behavior_motion.kinematics.inverse import InverseKinematics
 from behavior_motion.planning.constraints import AxisCone
 from behavior_motion.planning.options import PlanOptions
@@ -114,12 +115,10 @@ class Query:
         Raises:
             PlanningFailed: The start is outside the limits, in collision, or breaks the constraint.
         """
-        self.clock = clock
-        self.began = clock()
+        self.deadline = Deadline(options.allowed_planning_time, clock)
         self.robot, self.world, self.start, self.options = robot, world, start, options
         self.seed, self.padding = seed, padding
         self.find_routes = route_finder
-        self.deadline = self.began + options.allowed_planning_time
         self.lower = np.minimum(robot.lower, start)
         self.upper = np.maximum(robot.upper, start)
         self.limits = JointLimits.of(
@@ -225,7 +224,7 @@ class Query:
         waypoint_times: tuple[float, ...] = (),
     ) -> Plan:
         """The plan that was found."""
-        taken = self.clock() - self.began
+        taken = self.deadline.spent
         return Plan(
             ErrorCode.SUCCESS,
             f"{trajectory.duration:.2f} s of motion planned in {1e3 * taken:.0f} ms",

@@ -58,19 +58,17 @@ def routes(
     for round_ in range(MOST_ROUNDS):
         group = groups[round_ % len(groups)]
         query.keep_clearance(query.clearance([g.q for g in group], at_start))
-        now = query.clock()
-        share = 1.0 if group is goals else 0.5
-        deadline = now + share * (query.deadline - now)
-        limits = SearchLimits(deadline, FIRST_CHECKS * 2**round_, clock=query.clock)
+        deadline = query.deadline.part(1.0 if group is goals else 0.5)
+        limits = SearchLimits(deadline, FIRST_CHECKS * 2**round_)
         path = _sampled(query, start, group, rng, limits)
         if path is not None:
             yield _reached(group, path[-1]), path
             refused += 1
-        if query.clock() > query.deadline:
+        if query.deadline.passed:
             raise PlanningFailed(
                 ErrorCode.TIMED_OUT,
-                f"no path within {query.options.allowed_planning_time:g} s of processor time; the "
-                "goal may be walled in: allow more time, another goal, or move what is in the way",
+                f"no path within {query.deadline}; the goal may be walled in: allow more time, "
+                "another goal, or move what is in the way",
             )
     raise PlanningFailed(
         ErrorCode.PLANNING_FAILED,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.interruption import Deadline
 
 if TYPE_CHECKING:
     import ompl.base as ob
@@ -25,14 +25,11 @@ _ompl_lock = threading.Lock()
 class SearchLimits:
     """When to give up."""
 
-    deadline: float
-    """On ``clock`` [s]."""
+    deadline: Deadline
     checks: int
     """Number of states checked: a bound that does not depend on the machine's speed."""
     resolution: float = 0.005
     """Distance between checked states as a fraction of the space's diagonal."""
-    clock: Callable[[], float] = time.thread_time
-    """[s]"""
 
 
 def connect(
@@ -90,7 +87,7 @@ def connect(
     def give_up() -> bool:
         if interruption is not None or checks > limits.checks:
             return True
-        return limits.clock() > limits.deadline
+        return limits.deadline.passed
 
     with _ompl_lock:
         ou.RNG.setSeed(1 + seed % (2**31 - 2))

@@ -71,12 +71,11 @@ def follow_waypoints(query: Query, ik: InverseKinematics, targets: list[Matrix])
         if found is not None:
             path, trajectory, times = found
             return query.answer(path, trajectory, waypoint_times=times)
-        if query.clock() > query.deadline:
+        if query.deadline.passed:
             raise PlanningFailed(
                 ErrorCode.TIMED_OUT,
-                f"no free motion through all {len(targets)} waypoints within "
-                f"{query.options.allowed_planning_time:g} s; allow more time, or move waypoints "
-                "away from obstacles",
+                f"no free motion through all {len(targets)} waypoints within {query.deadline}; "
+                "allow more time, or move waypoints away from obstacles",
             )
         # Another way for one leg after the other.
         leg = legs[turn % len(legs)]
