@@ -198,11 +198,23 @@ class FakeMoveIt:
         entry, matrix = MESSAGES["AllowedCollisionEntry"], MESSAGES["AllowedCollisionMatrix"]
         names = ["panda_link0", "panda_link1"]
         rows = [entry(enabled=[False, True]), entry(enabled=[True, False])]
-        base = matrix(entry_names=names, entry_values=rows)
-        return MESSAGES["PlanningScene"](allowed_collision_matrix=base)
+        message = MESSAGES["PlanningScene"](
+            allowed_collision_matrix=matrix(entry_names=names, entry_values=rows)
+        )
+        for name in self.parts:
+            thing = MESSAGES["CollisionObject"](id=name)
+            if name in self.attached:
+                held = MESSAGES["AttachedCollisionObject"](object=thing)
+                message.robot_state.attached_collision_objects.append(held)
+            else:
+                message.world.collision_objects.append(thing)
+        return message
 
     def new_planning_scene_message(self, message: Any) -> bool:
-        """As MoveIt: first the robot and what it holds, then the world, object by object."""
+        """As MoveIt: first the robot and what it holds, then the world, object by object.
+
+        What it holds is no part of the answer.
+        """
         assert message.is_diff
         assert message.robot_state.is_diff
         fine = not self.refuses_scenes
@@ -212,27 +224,29 @@ class FakeMoveIt:
         self.scene_state.joint_positions = told
         q = np.array([told[name] for name in self.arm_joints])
         for held in message.robot_state.attached_collision_objects:
-            fine &= self._change_attached(held, q)
-        for obj in message.world.collision_objects:
-            assert obj.header.frame_id == self.planner.robot.base_frame
-            fine &= self._change(obj)
+            self._change_attached(held, q)
         names = message.allowed_collision_matrix.entry_names
         self.matrix = {
             (name, other): allowed
             for name, row in zip(names, message.allowed_collision_matrix.entry_values, strict=True)
             for other, allowed in zip(names, row.enabled, strict=True)
         }
+        for obj in message.world.collision_objects:
+            assert obj.header.frame_id == self.planner.robot.base_frame
+            fine &= self._change(obj)
         self.scene_state.attached = frozenset(self.attached)
         return fine
 
-    def _change_attached(self, held: Any, q: np.ndarray) -> bool:
+    def _change_attached(self, held: Any, q: np.ndarray) -> None:
         scene, name = self.planner.scene, held.object.id
-        assert held.object.header.frame_id == held.link_name
         if held.object.operation == REMOVE:
             for part in self.parts[name]:
                 scene.detach_object(part, q=q)  # it stays in the world
             self.attached.remove(name)
-            return True
+            return
+        if held.link_name not in self.planner.robot.urdf_links:
+            return  # link not found
+        assert held.object.header.frame_id == held.link_name
         self._take_out(name)
         self.attached.add(name)
         for i, (shape, pose) in enumerate(shapes_of(held.object)):
@@ -241,13 +255,13 @@ class FakeMoveIt:
             links = list(held.touch_links)
             scene.attach_object(part, held.link_name, touch_links=links, link_T_object=pose, q=q)
             self.parts.setdefault(name, []).append(part)
-        return True
 
     def _change(self, obj: Any) -> bool:
         known = obj.id in self.parts and obj.id not in self.attached
         if obj.operation == REMOVE:
             if known:
                 self._take_out(obj.id)
+                self.matrix = {pair: v for pair, v in self.matrix.items() if obj.id not in pair}
             return known
         assert obj.operation == ADD
         self._take_out(obj.id)
@@ -288,6 +302,7 @@ class FakeMoveIt:
                 constraints=list(self._constraints),
                 attached=set(start.attached),
                 width=self._width,
+                seconds=parameters.planning_time,
             )
         )
         if self.error:

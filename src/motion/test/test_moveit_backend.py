@@ -31,6 +31,7 @@ from behavior_motion import (
     PointCloud,
     RobotModel,
     Sphere,
+    Trajectory,
     create_planner,
 )
 from behavior_motion.moveit import moveit_available
@@ -150,7 +151,7 @@ def test_changes_alone_are_sent(moveit: Any, fake: Any, monkeypatch: pytest.Monk
     moveit.scene.move_object("a", at(0.5, 0.7, 0.1))
     moveit.scene.remove_object("b")
     moveit.plan_to_pose(start, goal)
-    assert sent == [["0a", "0b"], [], ["1a", "1b", "0a"]]
+    assert sent == [["0a", "0b"], [], ["1b", "0a"]]
 
 
 def test_a_held_object_moves_with_the_hand_and_comes_back(moveit: Any, fake: Any) -> None:
@@ -223,6 +224,57 @@ def test_pairs_that_may_touch_are_told(moveit: Any, fake: Any) -> None:
     assert fake.matrix["panda_link0", "panda_link1"]  # what the SRDF allows stays
 
 
+def test_what_no_motion_changes_is_no_collision(moveit: Any, fake: Any) -> None:
+    """The base on its table, and what the hand holds beside the flange, as in our own world."""
+    planner = with_table(moveit)
+    start = joints(planner, LEFT)
+    hand = planner.robot.forward_kinematics(start, "panda_hand")
+    planner.scene.add_object("stick", Box((0.02, 0.02, 0.3)), LEFT)
+    planner.scene.add_object("cap", Sphere(0.02), LEFT)
+    for name in ("stick", "cap"):
+        planner.scene.attach_object(name, "tool", q=start)
+    assert planner.plan_to_pose(start, [down(0.5, 0.3, 0.3)]).ok
+    assert fake.matrix["table", "panda_link0"]
+    assert not fake.matrix["table", "panda_link1"]
+    assert fake.matrix["stick", "panda_link7"]
+    assert fake.matrix["stick", "cap"]
+    assert not fake.matrix["stick", "panda_link6"]
+    assert not fake.matrix["stick", "table"]
+    where = fake.planner.scene.object_pose("stick/0", q=start)
+    np.testing.assert_allclose(where, LEFT, atol=1e-5)
+    held = fake.planner.scene.attached()["stick/0"]
+    assert held.link == "panda_hand"  # `tool` is a frame of ours
+    np.testing.assert_allclose(hand @ held.link_T_object, LEFT, atol=1e-5)
+
+
+def test_what_moves_may_touch_what_it_might_before(moveit: Any, fake: Any) -> None:
+    planner = with_table(moveit)
+    start = planner.robot.named["home"]
+    planner.scene.allow_collision("cube_2", "panda_leftfinger")
+    for y in (0.1, 0.12):
+        planner.scene.move_object("cube_2", at(0.6, y, CUBE / 2 + 1e-4))
+        assert planner.plan_to_pose(start, [down(0.5, 0.0, 0.3)]).ok
+        assert fake.matrix["cube_2", "panda_leftfinger"]
+
+
+def test_the_allowed_time_is_that_of_all_parts_of_a_request(moveit: Any, fake: Any) -> None:
+    now, search = 0.0, fake._search
+
+    def slow_search(pipeline: str, seconds: float) -> Any:
+        nonlocal now
+        now += 0.375
+        return search(pipeline, seconds)
+
+    moveit.clock, fake._search = lambda: now, slow_search
+    targets = [down(0.45, 0.2, 0.3), down(0.5, 0.0, 0.35), down(0.45, -0.2, 0.3), LEFT]
+    plan = moveit.plan_waypoints(
+        moveit.robot.named["home"], targets, options=PlanOptions(allowed_planning_time=1.0)
+    )
+    assert plan.code is ErrorCode.TIMED_OUT
+    assert "waypoint 3: MoveIt found no path within 1 s (no time left)" in plan.message
+    assert [request.seconds for request in fake.requests] == [1.0, 0.625, 0.25]
+
+
 def test_an_axis_to_be_kept_is_a_path_constraint_of_moveit(moveit: Any, fake: Any) -> None:
     start = joints(moveit, LEFT)
     level = OrientationConstraint(0.3, axis=(0.0, 0.0, 1.0), link_name="panda_hand")
@@ -267,9 +319,30 @@ def test_a_path_that_only_moveit_takes_for_free_is_refused(moveit: Any, fake: An
 
 
 def test_a_scene_that_moveit_refuses(moveit: Any, fake: Any) -> None:
+    start, goal = moveit.robot.named["home"], [down(0.5, 0.0, 0.3)]
+    hand, scene = moveit.robot.gripper.link, moveit.scene
+    for i, name in enumerate(("gone", "moved", "held", "let go")):
+        scene.add_object(name, Sphere(0.02), at(0.5, 0.6 + 0.1 * i, 0.1))
+    scene.attach_object("let go", hand, q=start)
+    assert moveit.plan_to_pose(start, goal).ok
     fake.refuses_scenes = True
+    scene.remove_object("gone")
+    scene.move_object("moved", at(0.5, -0.6, 0.1))
+    scene.detach_object("let go", world_T_object=at(0.5, -0.7, 0.1))
+    scene.attach_object("held", hand, q=start)
+    scene.add_object("refused", Sphere(0.02), at(0.5, -0.8, 0.1))
     with pytest.raises(RuntimeError, match="refused the planning scene"):
-        moveit.plan_to_pose(moveit.robot.named["home"], [down(0.5, 0.0, 0.3)])
+        moveit.plan_to_pose(start, goal)
+    # What it has taken of that counts as taken: else it would refuse whatever comes.
+    fake.refuses_scenes = False
+    scene.remove_object("refused")
+    assert moveit.plan_to_pose(start, goal).ok
+    assert set(fake.parts) == {"moved", "held", "let go"}
+    assert fake.attached == {"held"}
+    for name in ("moved", "let go"):
+        np.testing.assert_allclose(
+            fake.planner.scene.object_pose(f"{name}/0"), scene.object_pose(name), atol=1e-9
+        )
 
 
 def test_questions_are_answered_as_by_the_embedded_planner(moveit: Any, robot: RobotModel) -> None:
@@ -295,6 +368,13 @@ def test_motions_are_carried_out_and_stopped(moveit: Any, fake: Any) -> None:
     assert motion.done() is None
     motion.cancel()
     assert motion.wait(60.0) == "PREEMPTED"
+    again = moveit.execution.start(plan.trajectory)
+    motion.cancel()
+    assert again.done() is None  # that one goes on
+    whole = Trajectory(("a",), np.array([0.0, np.nextafter(3.0, 0.0)]), *np.zeros((3, 2, 1)))
+    moveit.execution.start(whole)
+    duration = fake.pushed[-1].joint_trajectory.points[-1].time_from_start
+    assert (duration.sec, duration.nanosec) == (3, 0)
     fake.controllers = False
     with pytest.raises(RuntimeError, match="no active controller"):
         moveit.execution.start(plan.trajectory)

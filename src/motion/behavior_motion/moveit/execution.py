@@ -59,5 +59,7 @@ class Motion:
         return self.done()
 
     def cancel(self) -> None:
-        """Stop; ``done`` tells when it is over."""
+        """Stop, unless it is over; ``done`` tells when it is."""
+        if self.done() is not None:
+            return  # what runs now is another motion
         self._manager.stop_execution(auto_clear=True)

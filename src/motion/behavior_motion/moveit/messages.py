@@ -29,7 +29,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.collision.geometry import height_field_triangles, mesh_triangles
-from behavior_motion.collision.scene import AttachedObject, SceneSnapshot, WorldObject
+from behavior_motion.collision.scene import AttachedObject, SceneSnapshot
 from behavior_motion.collision.shapes import (
     Box,
     Capsule,
@@ -41,6 +41,7 @@ from behavior_motion.collision.shapes import (
     Shape,
     Sphere,
 )
+from behavior_motion.robot.model import RobotModel
 from behavior_motion.trajectories.trajectory import Trajectory
 
 GROUND_SIZE = 20.0
@@ -82,18 +83,20 @@ def removed_object(name: str, frame: str) -> CollisionObject:
     return message
 
 
-def attached_object(name: str, held: AttachedObject) -> AttachedCollisionObject:
+def attached_object(name: str, held: AttachedObject, robot: RobotModel) -> AttachedCollisionObject:
     """An object that moves with a link."""
+    # MoveIt knows the URDF's links alone, and tells nobody that it attaches nothing to others.
+    link, link_T_frame = robot.carrier(held.link)
     return AttachedCollisionObject(
-        link_name=held.link,
-        object=collision_object(name, held.shape, held.link_T_object, held.link),
+        link_name=link,
+        object=collision_object(name, held.shape, link_T_frame @ held.link_T_object, link),
         touch_links=list(held.touch_links),
     )
 
 
-def detached_object(name: str, link: str) -> AttachedCollisionObject:
-    """An object to take off a link."""
-    return AttachedCollisionObject(link_name=link, object=removed_object(name, link))
+def detached_object(name: str) -> AttachedCollisionObject:
+    """An object to take off whatever link it is on."""
+    return AttachedCollisionObject(object=removed_object(name, ""))
 
 
 def scene_message(
@@ -102,8 +105,8 @@ def scene_message(
     matrix: AllowedCollisionMatrix,
     state: RobotState,
     *,
-    frame: str,
-    padding: Mapping[str, float],
+    robot: RobotModel,
+    padding: float,
 ) -> PlanningScene:
     """What turns MoveIt's scene from one snapshot of ours into another.
 
@@ -112,38 +115,34 @@ def scene_message(
         now: What it is to hold.
         matrix: All pairs that may touch.
         state: Of the robot.
-        frame: The base frame, which poses are in.
-        padding: Clearance [m] by link.
+        robot: Its model.
+        padding: Clearance of its links [m].
     """
     message = PlanningScene(is_diff=True, allowed_collision_matrix=matrix, robot_state=state)
     message.robot_state.is_diff = True
     message.link_padding = [
-        LinkPadding(link_name=link, padding=value) for link, value in padding.items()
+        LinkPadding(link_name=link, padding=padding) for link in robot.collision_links
     ]
     held_changes = message.robot_state.attached_collision_objects
     world_changes = message.world.collision_objects
     # MoveIt takes what the robot holds first. What is let go is in the world from then on, what is
-    # grasped no more, so only the former may be taken out of the world below.
+    # grasped no more. What is added replaces what is there of its name; were it removed before,
+    # MoveIt would forget what it may touch.
     for name, held in before.attached.items():
         if now.attached.get(name) is not held:
-            held_changes.append(detached_object(name, held.link))
+            held_changes.append(detached_object(name))
     for name, held in now.attached.items():
         if before.attached.get(name) is not held:
-            held_changes.append(attached_object(name, held))
-    there = {**before.objects, **before.attached}
-    for name, obj in there.items():
-        gone = now.objects.get(name) is not obj and before.attached.get(name) is not obj
-        released = name in before.attached and now.attached.get(name) is not obj
-        if (gone or released) and name not in now.attached:
-            world_changes.append(removed_object(name, frame))
-    for name, placed in now.objects.items():
-        if before.objects.get(name) is not placed:
-            world_changes.append(_world_object(name, placed, frame))
+            held_changes.append(attached_object(name, held, robot))
+    for name in {**before.objects, **before.attached}:
+        if name not in now.objects and name not in now.attached:
+            world_changes.append(removed_object(name, robot.base_frame))
+    for name, obj in now.objects.items():
+        if before.objects.get(name) is not obj:
+            world_changes.append(
+                collision_object(name, obj.shape, obj.world_T_object, robot.base_frame)
+            )
     return message
-
-
-def _world_object(name: str, obj: WorldObject, frame: str) -> CollisionObject:
-    return collision_object(name, obj.shape, obj.world_T_object, frame)
 
 
 def allowed_matrix(base: AllowedCollisionMatrix, pairs: Allowed) -> AllowedCollisionMatrix:
@@ -249,8 +248,8 @@ def trajectory_message(trajectory: Trajectory) -> RobotTrajectory:
         point = JointTrajectoryPoint(
             positions=q.tolist(), velocities=qd.tolist(), accelerations=qdd.tolist()
         )
-        point.time_from_start.sec = int(time)
-        point.time_from_start.nanosec = round((time - int(time)) * 1e9)
+        seconds, nanoseconds = divmod(round(time * 1e9), 10**9)
+        point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
         message.joint_trajectory.points.append(point)
     return message
 

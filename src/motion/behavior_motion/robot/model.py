@@ -341,6 +341,18 @@ class RobotModel:
         result: Matrix = turn @ np.array(full).reshape(6, -1)[:, self.v_index]
         return result
 
+    def moved_by(self, frame: str) -> int:
+        """Number of the joint, in pinocchio's model, that moves a link or frame; 0: none does."""
+        return int(self.pin_model.frames[self._frame_id(frame)].parentJoint)
+
+    def carrier(self, frame: str) -> tuple[str, Matrix]:
+        """The URDF's link that a frame is fixed to, itself where it is one, and link_T_frame."""
+        link = frame
+        while link in self.config.frames:
+            link = self.config.frames[link].parent
+        of_link, of_frame = (self.pin_model.frames[self._frame_id(n)] for n in (link, frame))
+        return link, np.array(of_link.placement.actInv(of_frame.placement).homogeneous)
+
     def random_configuration(self, rng: np.random.Generator) -> Vector:
         """Joints drawn evenly between the limits."""
         return rng.uniform(self.lower, self.upper)
