@@ -276,6 +276,18 @@ def test_where_is_waits_for_what_the_arm_hides_for_a_while():
     assert "the scene has no peg; it has shelf" in waiting.reason
 
 
+def test_patience_ends_where_the_clock_is_set_back():
+    """As by a simulation that starts anew: it waited until the old time had come again."""
+    scene = FakeScene(box("shelf"))
+    where = '<WhereIs object_name="peg" reference="shelf" patience="3" x="{v}"/>'
+    waiting = TickedTree(scene, where)
+    statuses = []
+    for now in (NOW, NOW + 1.0, 0.0, 1.5, 3.0):
+        scene.now = now
+        statuses.append(waiting.tick())
+    assert statuses == [*4 * [NodeStatus.RUNNING], FAILURE]
+
+
 def test_each_of_two_arms_is_asked_for_what_it_holds():
     arms = {"left": "left_tcp", "right": "right_tcp"}
     held = [

@@ -457,14 +457,14 @@ def test_a_lost_localization_is_reset_once(bench: NavigationBench) -> None:
     assert bench.world.localization_resets == 1
 
 
-def test_a_localization_that_stays_lost_fails(bench: NavigationBench) -> None:
+def test_a_localization_that_stays_lost_is_sought_anew_and_fails(bench: NavigationBench) -> None:
     mission = bench.go(6.0)
     bench.until(lambda: bench.world.robot.x > 1.0)
     bench.world.localized = bench.world.relocalizes = False
     stands(bench, 31.0)
     assert bench.finish(mission) is Code.LOCALIZATION_LOST
     assert "doubts" in mission.text
-    assert bench.world.localization_resets == 1
+    assert bench.world.localization_resets == 3, "a search may have failed of what is over now"
 
 
 def test_a_localizer_that_cannot_be_reset_fails(bench: NavigationBench) -> None:

@@ -8,6 +8,7 @@ import random
 from typing import ClassVar, Protocol
 
 from behavior_executor.scene_view import Matrix, SceneSnapshot
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import (
     InputPort,
     NodeConfig,
@@ -75,17 +76,17 @@ class SceneWaiter(StatefulActionNode):
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config)
         self._scene = scene
-        self._since = -math.inf
+        self._passed = Elapsed(lambda: scene.now)
 
     def on_start(self) -> NodeStatus:
         """Look."""
-        self._since = self._scene.now
+        self._passed = Elapsed(lambda: self._scene.now)
         return self.on_running()
 
     @property
     def waited(self) -> float:
         """Since it was started [s]."""
-        return self._scene.now - self._since
+        return self._passed()
 
     def wait_or_fail(self, reason: str) -> NodeStatus:
         """RUNNING until patience is at its end, then FAILURE for this reason."""

@@ -8,6 +8,7 @@ from typing import Protocol
 from behavior_navigation.managers.localization_reset import LocalizationReset
 from behavior_navigation.rules.nodes import ActsOn, ProblemCondition, ended
 from behavior_navigation.rules.state import NavigationState
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import (
     NodeConfig,
     NodeStatus,
@@ -82,11 +83,11 @@ class ResetLocalization(ActsOn[SystemHealth], StatefulActionNode):
     def __init__(self, name: str, config: NodeConfig, health: SystemHealth) -> None:
         """Make the node, as the factory does; ``health`` is what it acts upon."""
         super().__init__(name, config, health)
-        self._since = 0.0
+        self._passed = Elapsed(lambda: health.state.now)
 
     def on_start(self) -> NodeStatus:
         """Ask."""
-        self._since = self.subject.state.now
+        self._passed = Elapsed(lambda: self.subject.state.now)
         self.subject.begin_reset()
         return self.on_running()
 
@@ -94,7 +95,7 @@ class ResetLocalization(ActsOn[SystemHealth], StatefulActionNode):
         """Look for the answer."""
         answer = self.subject.reset.answer()
         if answer is None:
-            waited = self.subject.state.now - self._since
+            waited = self._passed()
             if waited <= self.subject.reset_timeout:
                 return NodeStatus.RUNNING
             reason = f"{self.subject.reset.waits_for()} after {waited:.1f} s"

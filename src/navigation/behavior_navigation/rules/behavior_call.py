@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from behavior_navigation.rules.calls import CallResult
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import (
     BehaviorTreeFactory,
     InputPort,
@@ -74,11 +75,11 @@ class RunBehavior(StatefulActionNode):
         self._runner = run
         self._now = now
         self._call: BehaviorCall | None = None
-        self._since = 0.0
+        self._passed = Elapsed(now)
 
     def on_start(self) -> NodeStatus:
         """Start it."""
-        self._since = self._now()
+        self._passed = Elapsed(self._now)
         parameters = read_parameters(self.get_input("parameters"))
         self._call = self._runner(self.get_input("behavior"), parameters)
         return self.on_running()
@@ -91,7 +92,7 @@ class RunBehavior(StatefulActionNode):
         self.set_output("progress", call.progress.progress)
         self.set_output("detail", call.progress.detail)
         timeout = self.get_input("timeout") or math.inf
-        if result is None and self._now() - self._since <= timeout:
+        if result is None and self._passed() <= timeout:
             return NodeStatus.RUNNING
         if result is None:
             call.cancel()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import (
     InputPort,
     NodeConfig,
@@ -63,11 +64,11 @@ class CallNode(StatefulActionNode):
         self._now = now
         self._what = what
         self._call: Call | None = None
-        self._since = 0.0
+        self._passed = Elapsed(now)
 
     def on_start(self) -> NodeStatus:
         """Make the request."""
-        self._since = self._now()
+        self._passed = Elapsed(self._now)
         self._call = self._begin()
         return NodeStatus.SUCCESS if self._call is None else self.on_running()
 
@@ -78,7 +79,7 @@ class CallNode(StatefulActionNode):
         result = call.poll()
         timeout = self.get_input("timeout")
         if result is None:
-            if self._now() - self._since <= timeout:
+            if self._passed() <= timeout:
                 return NodeStatus.RUNNING
             call.forget()
             result = CallResult(False, f"no answer within {timeout:g} s")

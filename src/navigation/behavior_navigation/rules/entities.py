@@ -9,6 +9,7 @@ from typing import Protocol
 
 from behavior_navigation.rules.calls import Call, CallResult
 from behavior_navigation.rules.state import NavigationState
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import (
     BehaviorTreeFactory,
     InputPort,
@@ -151,7 +152,7 @@ class SwitchEntity(StatefulActionNode):
         self._find_target = target
         self._now = now
         self._target = False
-        self._since = 0.0
+        self._passed = Elapsed(now)
 
     def on_start(self) -> NodeStatus:
         """Ask for it."""
@@ -159,7 +160,7 @@ class SwitchEntity(StatefulActionNode):
         if target is None:
             self.set_failure_reason(f"it is not known whether {self._entity.name} is enabled")
             return NodeStatus.FAILURE
-        self._target, self._since = target, self._now()
+        self._target, self._passed = target, Elapsed(self._now)
         self._entity.wish(target)
         return NodeStatus.RUNNING
 
@@ -168,7 +169,7 @@ class SwitchEntity(StatefulActionNode):
         entity, timeout = self._entity, self.get_input("timeout")
         result = entity.result(self._target)
         if result is None:
-            if self._now() - self._since <= timeout:
+            if self._passed() <= timeout:
                 return NodeStatus.RUNNING
             entity.give_up()
             result = CallResult(False, f"no answer within {timeout:g} s; does it run?")

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from behavior_navigation.rules.state import MapPhase, MapState, NavigationState
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree.cause import Cause
 
 
@@ -99,7 +100,7 @@ class MapChange:
         self._url = ""
         """Where the tile in force was loaded from; empty: the map loader knew."""
         self._load_id = 0
-        self._load_since = 0.0
+        self._loading = Elapsed(lambda: self.state.now)
         self._answer: LoadAnswer | None = None
 
     @property
@@ -186,7 +187,7 @@ class MapChange:
             return None
         if self._answer is not None:
             return "" if self._answer.success else self._answer.text or "the map loader refused"
-        if self.state.now - self._load_since > self.load_timeout:
+        if self._loading() > self.load_timeout:
             self.world.stop_loading()
             return f"the map loader did not answer within {self.load_timeout:g} s"
         return None
@@ -264,6 +265,6 @@ class MapChange:
     def _begin_load(self) -> None:
         assert self._current is not None
         self._load_id += 1
-        self._load_since, self._answer = self.state.now, None
+        self._loading, self._answer = Elapsed(lambda: self.state.now), None
         self.loads += 1
         self.world.load(self._load_id, self._current)

@@ -13,6 +13,7 @@ from behavior_navigation.rules.nodes import (
     register_by_class,
 )
 from behavior_navigation.rules.state import MapPhase
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import (
     BehaviorTreeFactory,
     DecoratorNode,
@@ -107,11 +108,11 @@ class WaitMapLocalized(ActsOn[MapChange], StatefulActionNode):
     def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
         """Make the node, as the factory does; ``change`` is the change of the map."""
         super().__init__(name, config, change)
-        self._since = 0.0
+        self._passed = Elapsed(lambda: change.state.now)
 
     def on_start(self) -> NodeStatus:
         """Begin; what the localizer said before this tick was about the old map."""
-        self._since = self.subject.state.now
+        self._passed = Elapsed(lambda: self.subject.state.now)
         return NodeStatus.RUNNING
 
     def on_running(self) -> NodeStatus:
@@ -119,7 +120,7 @@ class WaitMapLocalized(ActsOn[MapChange], StatefulActionNode):
         if self.subject.localized:
             return NodeStatus.SUCCESS
         timeout = self.get_input("timeout")
-        if self.subject.state.now - self._since <= timeout:
+        if self._passed() <= timeout:
             return NodeStatus.RUNNING
         place = self.subject.state.localization
         why = place.reason or f"the localizer still uses map '{place.map_id}'"
