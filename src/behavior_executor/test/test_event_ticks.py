@@ -19,7 +19,7 @@ from rclpy.parameter import Parameter
 from behavior_executor.managers.manager import BehaviorManager
 from behavior_executor.missions.mission import Code, Kind, Mission, MissionRequest, Policy
 from behavior_executor.node.executor_node import BehaviorExecutor
-from behavior_ros import WorkerActionServer
+from behavior_ros import GoalContext, WorkerActionServer, mark_of
 from behavior_ros.node.closing import destroy_node
 from behavior_ros.process.lean_executor import LeanExecutor
 
@@ -88,11 +88,17 @@ class Chain:
         self.executor.add_node(self.node)
         self.servers = SingleThreadedExecutor()
         self.server = Node("nothing")
-        WorkerActionServer(self.server, Wait, "/nothing", lambda context: Wait.Result())
+        self.marks: list[bytes] = []
+        """On whose behalf each goal came."""
+        WorkerActionServer(self.server, Wait, "/nothing", self._work)
         self.servers.add_node(self.server)
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
+
+    def _work(self, context: GoalContext) -> Wait.Result:
+        self.marks.append(context.mark)
+        return Wait.Result()
 
     def _serve(self) -> None:
         while not self.stopped.is_set():
@@ -104,10 +110,12 @@ class Chain:
             self.executor.spin_once(timeout_sec=0.1)
             assert time.monotonic() < end, "ticks wait for their period"
 
-    def start(self, name: str) -> Mission:
+    def start(self, name: str, action_id: str = "") -> Mission:
         (client,) = (w for w in self.node.waitables if isinstance(w, ActionClient))
         self.spin_until(client.server_is_ready)
-        return self.node.core.submit(MissionRequest(name, name=name))
+        return self.node.core.submit(
+            MissionRequest(action_id or name, name=name, policy=Policy.QUEUE)
+        )
 
     @property
     def ticks(self) -> int:
@@ -135,6 +143,13 @@ def test_actions_follow_each_other_without_waiting_for_the_period(chain: Chain) 
     assert mission.code is Code.SUCCESS, mission.text
     # One that starts the first action, one for each result; the period adds few on a slow machine.
     assert ACTIONS + 1 <= chain.ticks <= ACTIONS + 1 + LONGEST / PERIOD
+
+
+@pytest.mark.parametrize("chain", [False], indirect=True)
+def test_goals_of_leaves_say_for_which_mission_they_are(chain: Chain) -> None:
+    begun = [chain.start("chain", action_id) for action_id in "ab"]
+    chain.spin_until(lambda: all(mission.is_final for mission in begun))
+    assert chain.marks == [mark_of(each) for each in "ab" for _ in range(ACTIONS)]
 
 
 def test_an_entry_that_is_set_outside_the_tree_has_it_ticked(chain: Chain) -> None:

@@ -116,8 +116,11 @@ def test_the_motions_that_are_done_are_those_of_the_preview_that_was_approved(
     monkeypatch.setattr(motions, "enter", lambda *_: None)
     monkeypatch.setattr(motions, "StackClient", partial(Skills, given))
     done = MissionOutcome(code=0, message="done", duration=20.0)
-    monkeypatch.setattr(run, "run_for_real", lambda *_: done)
+    missions: list[str] = []
+    monkeypatch.setattr(run, "run_for_real", lambda *given: missions.append(given[2]) or done)
     monkeypatch.setattr(run, "observed", lambda *_: seen(0.5))
     found = preview(motions=file, motions_text="[1]")
     assert verb.execute(Stack("test"), found, OPTIONS, Answering()) == 0
-    assert given == ["[1]", ""]
+    (mission,) = missions
+    assert mission
+    assert given == [f"{mission}\n[1]", f"{mission}\n"]

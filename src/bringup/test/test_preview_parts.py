@@ -76,11 +76,19 @@ def live(*objects: BelievedObject, **joints: float) -> LiveState:
 
 
 def test_what_was_done_as_previewed_is_counted_and_the_rest_explained() -> None:
-    choices = Choices()
+    choices = Choices("m1")
     assert list(choices.lines()) == []
     moved = "red is 23 mm from where it was previewed"
-    for as_previewed, why in [(True, ""), (False, moved), (False, moved), (False, "red is lost")]:
-        row = {"as_previewed": as_previewed, "why": why}
+    told = [
+        ("m1", True, ""),
+        ("m1", False, moved),
+        ("m2", True, ""),
+        ("m1", False, moved),
+        ("m2", False, "blue is lost"),
+        ("m1", False, "red is lost"),
+    ]
+    for mission, as_previewed, why in told:
+        row = {"mission": mission, "as_previewed": as_previewed, "why": why}
         choices.take(String(data=json.dumps(row)))
     assert list(choices.lines()) == [
         "1 of 4 planned motions were the previewed ones.",

@@ -54,7 +54,9 @@ class Stack(Protocol):
         ...
 
     def use_motions(self, motions: str, action_id: str) -> None:
-        """Have previewed motions, as `behavior preview` writes them, done until a mission ends."""
+        """Have previewed motions, as `behavior preview` writes them, done by a mission until it
+        ends; empty: it has none any more.
+        """
         ...
 
     async def preflight(self, order: MissionOrder) -> Said:
@@ -117,7 +119,7 @@ class _Operating:
             said = await self._stack.start(order, action_id, policy, priority)
         except CommandError:
             if motions:  # no end of this mission will take them back
-                self._stack.use_motions("", "")
+                self._stack.use_motions("", action_id)
             raise
         if said.ok:
             self._remember(action_id, client, order)

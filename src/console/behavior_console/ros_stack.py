@@ -69,8 +69,8 @@ class RosStack:
         self._preflight = remote_actions(node).action(ExecuteMission, "mission/preflight")
         self._waiting: dict[str, Future[Said]] = {}
         self._motions = node.create_publisher(String, "motion/previewed", QOS_LATCHED)
-        self._motions_of = ""
-        """The mission that previewed motions are done for."""
+        self._have_motions: set[str] = set()
+        """Missions that do previewed motions."""
 
     # -- what `behavior_console.operating.Stack` asks for ------------------------------------------
 
@@ -91,9 +91,12 @@ class RosStack:
             self._waiting.pop(action_id, None)
 
     def use_motions(self, motions: str, action_id: str) -> None:
-        """Have previewed motions done until a mission ends."""
-        self._motions_of = action_id
-        self._motions.publish(String(data=motions))
+        """Have previewed motions done by a mission until it ends."""
+        if motions:
+            self._have_motions.add(action_id)
+        else:
+            self._have_motions.discard(action_id)
+        self._motions.publish(String(data=f"{action_id}\n{motions}"))
 
     async def preflight(self, order: MissionOrder) -> Said:
         """Could it start now?"""
@@ -224,8 +227,8 @@ class RosStack:
         return Said(outcome.result.code == 0, str(outcome.result.message))
 
     def _take(self, message: MissionFeedback) -> None:
-        if self._motions_of and message.action_id == self._motions_of and message.state in _ENDED:
-            self.use_motions("", "")
+        if message.action_id in self._have_motions and message.state in _ENDED:
+            self.use_motions("", message.action_id)
         waiting = self._waiting.get(message.action_id)
         if waiting is None:
             return

@@ -46,6 +46,7 @@ class ScriptedStack:
         return self._answer("start", *what, policy, priority)
 
     def use_motions(self, motions, action_id):
+        self.given = action_id
         self.asked.append(("motions", motions, bool(action_id)))
 
     async def preflight(self, order):
@@ -302,7 +303,7 @@ def test_motions_of_a_mission_that_nobody_takes_are_taken_back(desk: Desk) -> No
     desk.previews.row, desk.previews.motions = dict(PREVIEWED), "[1]"
     desk.stack.silent = True
     assert "behavior up" in desk.give("preview.approve").message
-    assert desk.stack.asked == [("motions", "[1]", True), STARTED, ("motions", "", False)]
+    assert desk.stack.asked == [("motions", "[1]", True), STARTED, ("motions", "", True)]
     assert desk.previews.row is not None
 
 

@@ -8,10 +8,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from behavior_msgs.msg import MissionFeedback
 from console_client import PageClient
 from operated import start
+from rclpy.node import Node
+from std_msgs.msg import String
 
-from behavior_ros.testing import Spinner
+from behavior_console.ros_stack import RosStack
+from behavior_ros import QOS_REQUESTS
+from behavior_ros.testing import Spinner, until
 
 
 def shows(page: PageClient, channel: str, **wanted: Any) -> None:
@@ -22,6 +27,29 @@ def shows(page: PageClient, channel: str, **wanted: Any) -> None:
         return row is not None and all(row.get(key) == value for key, value in wanted.items())
 
     page.until(there)
+
+
+def test_each_approved_mission_has_its_own_motions_until_it_ends(spinner: Spinner) -> None:
+    node, other = Node("approver"), Node("robot")
+    spinner.start(node, other)
+    stack = spinner.do(lambda: RosStack(node))
+    heard: list[str] = []
+    spinner.do(
+        lambda: other.create_subscription(
+            String, "motion/previewed", lambda message: heard.append(message.data), QOS_REQUESTS
+        )
+    )
+    until(lambda: node.count_subscribers("motion/previewed") > 0)
+    told = spinner.do(lambda: other.create_publisher(MissionFeedback, "mission/feedback", 10))
+    until(lambda: told.get_subscription_count() > 0)
+    for mission in "ab":
+        spinner.do(lambda mission=mission: stack.use_motions("[1]", mission))
+    until(lambda: heard == ["a\n[1]", "b\n[1]"])
+    for mission in "ca":
+        feedback = MissionFeedback(action_id=mission, state=MissionFeedback.FINISHED)
+        spinner.do(lambda feedback=feedback: told.publish(feedback))
+    until(lambda: len(heard) == 3)
+    assert heard[-1] == "a\n"
 
 
 @pytest.mark.timeout(120)

@@ -4,6 +4,7 @@
 from behavior_ros.actions.burst_action_client import BurstActionClient
 from behavior_ros.actions.burst_action_server import BurstActionServer
 from behavior_ros.actions.goal_context import GoalContext, ServerLost, WaitTimeout
+from behavior_ros.actions.goal_identifier import mark_of
 from behavior_ros.actions.remote_action import RemoteAction, RemoteActions, remote_actions
 from behavior_ros.actions.remote_goal import End, GoalOutcome, RemoteGoal
 from behavior_ros.actions.worker_action_server import WorkerActionServer
@@ -93,6 +94,7 @@ __all__ = [
     "declare",
     "declare_all",
     "load_node_models",
+    "mark_of",
     "matrix_to_pose",
     "matrix_to_transform",
     "pose_to_matrix",

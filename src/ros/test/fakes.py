@@ -135,6 +135,7 @@ class PuppetActions(RemoteActions):
         self.now = 0.0
         self.lost, self.restarted = None, False
         self.goals, self._actions = {}, {}
+        self.mark = b""
         self._timer = SimpleNamespace(
             is_canceled=lambda: True, reset=lambda: None, cancel=lambda: None
         )

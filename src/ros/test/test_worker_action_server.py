@@ -24,6 +24,7 @@ from behavior_ros import (
     ServerLost,
     WaitTimeout,
     WorkerActionServer,
+    mark_of,
     remote_actions,
     to_time,
 )
@@ -381,6 +382,25 @@ class TestRemoteAction:
         outcome = remote.run(remote.context, Pick.Goal(object_name="a"), timeout=TIMEOUT)
         assert outcome.succeeded
         assert outcome.result.message == "took a"
+        server.destroy()
+
+    def test_a_server_hears_on_whose_behalf_a_goal_is_sent(self, remote, serve, spinner):
+        marks = []
+
+        def note(context):
+            marks.append(context.mark)
+            return succeed(context)
+
+        server = serve(note)
+        until(remote.ready)
+        actions = remote_actions(remote.node)
+        inner = spinner.do(lambda: GoalContext(remote.node, None, mark=mark_of("another")))
+        for context, mission in [(remote.context, ""), (remote.context, "m"), (inner, "m")]:
+            actions.mark = mark_of(mission) if mission else b""
+            assert remote.run(context, Pick.Goal(), timeout=TIMEOUT).succeeded
+        nobody, *known = marks
+        assert nobody not in known
+        assert known == [mark_of("m"), mark_of("another")]
         server.destroy()
 
     def test_a_goal_that_became_pointless_is_cancelled(self, remote, serve):

@@ -12,6 +12,7 @@ String = pytest.importorskip("std_msgs.msg").String
 from fakes import ROBOT_FILE  # noqa: E402
 
 from behavior_motion import PlanOptions, create_planner, load_robot  # noqa: E402
+from behavior_ros import mark_of  # noqa: E402
 from behavior_skills.node.previewed_motions import (  # noqa: E402
     CHOICES,
     LONGEST,
@@ -19,8 +20,10 @@ from behavior_skills.node.previewed_motions import (  # noqa: E402
     PREVIEWED,
     STOPS_WITHIN,
     MotionExchange,
+    planning_for,
 )
 
+MISSION = "1f2e3d4c5b6a"
 TIAGO = ROBOT_FILE.parent / "tiago_pro.yaml"
 
 
@@ -53,13 +56,21 @@ def exchange(planner):
     node = FakeNode()
     MotionExchange(node, planner)
 
-    def move(shift=0.3, **options):
+    def move(shift=0.3, mission=MISSION, **options):
         home = np.array(planner.robot.named["home"])
         goal = home.copy()
         goal[0] += shift
-        return planner.plan_to_joints(home, goal, options=PlanOptions(**options))
+        with planning_for(mark_of(mission) if mission else b""):
+            return planner.plan_to_joints(home, goal, options=PlanOptions(**options))
 
-    yield SimpleNamespace(node=node, move=move, planner=planner, give=node.heard[PREVIEWED])
+    def give(text, mission=MISSION):
+        node.heard[PREVIEWED](f"{mission}\n{text}")
+
+    def choices():
+        """Missions whose motions were asked for, and whether they were the previewed ones."""
+        return [(each["mission"], each["as_previewed"]) for each in node.sent[CHOICES]]
+
+    yield SimpleNamespace(node=node, move=move, planner=planner, give=give, choices=choices)
     planner.previewed = planner.on_planned = None
 
 
@@ -75,7 +86,7 @@ def test_motions_are_told_to_who_listens_and_done_again(exchange):
     assert exchange.move().ok
     assert exchange.move(-0.5).ok
     first, second = node.sent[CHOICES]
-    assert first == {"as_previewed": True, "why": ""}
+    assert first == {"mission": MISSION, "as_previewed": True, "why": ""}
     assert not second["as_previewed"]
     assert "at the goal a joint is 0.800" in second["why"]
     assert node.infos == [f"planned anew: {second['why']}"]
@@ -120,6 +131,49 @@ def test_a_motion_of_values_that_cannot_be_is_refused_and_planned_anew(exchange,
     assert "no planned motion" in error
 
 
+def test_motions_of_one_mission_serve_no_goal_of_another(exchange):
+    """Approved, it may wait in the queue while another mission runs, or a person moves the arm."""
+    node = exchange.node
+    node.listeners = 1
+    exchange.move()
+    motions = json.dumps(node.sent[PLANNED])
+    exchange.give(motions)
+    for other in ("another", ""):
+        assert exchange.move(mission=other).ok
+    assert exchange.choices() == []
+    assert exchange.move().ok
+    assert exchange.choices() == [(MISSION, True)]
+
+
+def test_each_approved_mission_has_its_motions_until_they_are_taken_back(exchange):
+    exchange.node.listeners = 1
+    exchange.move()
+    motions = json.dumps(exchange.node.sent[PLANNED])
+    for mission in ("a", "b"):
+        exchange.give(motions, mission)
+    exchange.give("", "b")
+    exchange.give("", "c")
+    for mission in ("a", "b"):
+        assert exchange.move(mission=mission).ok
+    assert exchange.choices() == [("a", True)]
+
+
+def test_of_missions_whose_approver_has_died_the_oldest_are_forgotten(exchange):
+    much = " " * (LONGEST // 3)
+    for mission in "abcd":
+        exchange.give(f"[{much}3]", mission)
+    kept = exchange.planner.previewed.of
+    assert list(kept) == [mark_of(mission) for mission in "cd"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "\n[]"])
+def test_motions_of_no_mission_are_refused(exchange, text):
+    exchange.node.heard[PREVIEWED](text)
+    (error,) = exchange.node.errors
+    assert "its first line is to be the identifier of the approved mission" in error
+    assert exchange.planner.previewed.of == {}
+
+
 def test_another_robots_motions_fit_nothing(exchange):
     exchange.node.listeners = 1
     exchange.move()
@@ -141,10 +195,12 @@ def test_a_planner_of_another_kind_takes_no_part():
 
 def test_around_a_robot_that_drives_all_may_be_some_centimetres_elsewhere(exchange):
     exchange.give("[{}]")
-    assert exchange.planner.previewed.tolerances.around == pytest.approx(0.01)
+    mark = mark_of(MISSION)
+    assert exchange.planner.previewed.of[mark].tolerances.around == pytest.approx(0.01)
     node = FakeNode()
     drives = create_planner(load_robot(TIAGO, group="head"), "embedded")
     MotionExchange(node, drives)
-    node.heard[PREVIEWED]("[{}]")
-    assert drives.previewed.tolerances.around == STOPS_WITHIN
-    assert drives.previewed.tolerances.distance == pytest.approx(0.01)
+    node.heard[PREVIEWED](f"{MISSION}\n[{{}}]")
+    tolerances = drives.previewed.of[mark].tolerances
+    assert tolerances.around == STOPS_WITHIN
+    assert tolerances.distance == pytest.approx(0.01)

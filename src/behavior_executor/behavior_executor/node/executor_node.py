@@ -80,6 +80,8 @@ from behavior_ros import (
     WARN,
     DiagnosticsPublisher,
     declare_all,
+    mark_of,
+    remote_actions,
     run,
     seconds,
     to_time,
@@ -426,8 +428,9 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self.wake_tree()
 
     def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
-        """Publish the tree's XML."""
+        """Publish the tree's XML, and have the goals of its leaves say whose they are."""
         run.wake_by(self.wake_tree)
+        remote_actions(self).mark = mark_of(mission.action_id)
         self._tree_edits.trees.begin(run)
         self.get_logger().info(f"mission '{mission.request.title}' starts ({mission.action_id})")
         self._xml.publish(String(data=run.xml))

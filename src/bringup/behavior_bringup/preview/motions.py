@@ -43,15 +43,19 @@ class PlannedMotions:
 
 @dataclass
 class Choices:
-    """How often the skills did what was previewed, and why else not."""
+    """How often the skills did what was previewed for a mission, and why else not."""
 
+    mission: str
+    """Its identifier."""
     as_previewed: int = 0
     anew: dict[str, int] = field(default_factory=dict)
     """How often by the reason."""
 
     def take(self, message: String) -> None:
-        """Count one motion."""
+        """Count one motion, if it is of this mission."""
         row = json.loads(message.data)
+        if row["mission"] != self.mission:
+            return
         if row["as_previewed"]:
             self.as_previewed += 1
         else:
@@ -67,25 +71,24 @@ class Choices:
 
 
 @contextmanager
-def handed_over(stack: Stack, motions: Path | str | None, namespace: str = "") -> Iterator[Choices]:
-    """The skills do the motions of a preview meanwhile, wherever nothing has changed.
+def handed_over(stack: Stack, mission: str, motions: str, namespace: str = "") -> Iterator[Choices]:
+    """For a mission the skills do the motions of its preview, wherever nothing has changed.
 
     Args:
         stack: is up.
-        motions: their file, or what stood in it when that preview ended; None: there are none.
+        mission: identifier under which it runs meanwhile; for others they plan as ever.
+        motions: what stood in the file of its motions; empty: there are none.
         namespace: of the robot; empty: none.
     """
     enter(stack.name, EXECUTOR)
-    choices = Choices()
+    choices = Choices(mission)
     with StackClient(namespace, name="behavior_approval", truth=False) as client:
         client.listen(String, CHOICES, choices.take, QOS_REQUESTS)
         publish = client.announce(String, PREVIEWED, QOS_LATCHED)
-        if isinstance(motions, Path):
-            motions = motions.read_text(encoding="utf-8") if motions.exists() else ""
-        publish(String(data=motions or ""))
+        publish(String(data=f"{mission}\n{motions}"))
         client.work(_HEARD)
         try:
             yield choices
         finally:
-            publish(String(data=""))
+            publish(String(data=f"{mission}\n"))
             client.work(_HEARD)

@@ -140,17 +140,21 @@ def observed(stack: Stack, namespace: str = "") -> LiveState:
 
 
 def run_for_real(
-    stack: Stack, preview: Preview, namespace: str, console: Console
+    stack: Stack, preview: Preview, mission: str, namespace: str, console: Console
 ) -> MissionOutcome:
     """Run on the stack itself what was previewed, shown meanwhile. Ctrl-C cancels it.
+
+    `mission` is the identifier that it is to have.
 
     Raises:
         BringupError: the stack is not up, or the executor falls silent.
     """
     with mission_client(stack.name, namespace) as client, ProgressDisplay(console) as display:
         begin = time.monotonic()
+        order = previewed_order(preview.mission, preview.parameters)
+        order.action_id = mission
         return client.execute(
-            previewed_order(preview.mission, preview.parameters),
+            order,
             on_feedback=lambda feedback: display.update(
                 progress_of(feedback, summary="", wall=time.monotonic() - begin)
             ),

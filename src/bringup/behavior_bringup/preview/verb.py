@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import uuid
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -104,8 +105,9 @@ def execute(stack: Stack, found: Preview, options: argparse.Namespace, console: 
     from behavior_bringup.preview.motions import handed_over
     from behavior_bringup.preview.run import observed, run_for_real
 
-    with handed_over(stack, found.motions_text, options.namespace) as choices:
-        outcome = run_for_real(stack, found, options.namespace, console)
+    mission = uuid.uuid4().hex[:12]
+    with handed_over(stack, mission, found.motions_text, options.namespace) as choices:
+        outcome = run_for_real(stack, found, mission, options.namespace, console)
     for line in choices.lines():
         say(line, console)
     end = observed(stack, options.namespace)

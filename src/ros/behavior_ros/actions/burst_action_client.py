@@ -7,7 +7,6 @@ look for theirs among them, so ten are soon too few where many clients ask at on
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -53,8 +52,3 @@ class BurstActionClient(ActionClient):  # type: ignore[misc] # rclpy has no type
             callback = self.on_status.get(bytes(entry.goal_info.goal_id.uuid))
             if callback is not None:
                 callback(entry.status)
-
-
-def new_identifier() -> UUID:
-    """Return the identifier of a new goal."""
-    return UUID(uuid=list(uuid.uuid4().bytes))

@@ -45,6 +45,7 @@ class GoalContext:
         goal: its message
         publish_feedback: sends a feedback message
         feedback_type: makes one of its fields
+        mark: on whose behalf the goal was sent (`goal_identifier.mark_in`); empty: nobody says
     """
 
     def __init__(
@@ -53,10 +54,13 @@ class GoalContext:
         goal: Any,
         publish_feedback: Callable[[Any], None] = lambda feedback: None,
         feedback_type: Callable[..., Any] = dict,
+        mark: bytes = b"",
     ) -> None:
         self.node = node
         self.goal = goal
         """The goal message."""
+        self.mark = mark
+        """On whose behalf the goal was sent; empty: nobody says."""
         self.cancelled = threading.Event()
         """Set as soon as the goal is to end; never clear it."""
         self.cancel_reason = ""

@@ -49,6 +49,9 @@ class RemoteActions:
     def __init__(self, node: Node, *, wall: Callable[[], float] = time.monotonic) -> None:
         self.node = node
         self.wall = wall
+        self.mark = b""
+        """First half of the identifiers of goals that are sent from now on (`mark_of`); empty: they
+        are sent on nobody's behalf."""
         self.goals: dict[RemoteGoal, None] = {}
         """Those that have not ended, in the order of sending."""
         self._actions: dict[tuple[Any, str], RemoteAction] = {}
@@ -116,6 +119,7 @@ class RemoteAction:
         goal: Any,
         *,
         server_timeout: float = SERVER_TIMEOUT,
+        mark: bytes = b"",
         patient: bool = False,
         from_worker: bool = False,
         on_feedback: Callable[[Any], None] | None = None,
@@ -128,6 +132,8 @@ class RemoteAction:
             goal: message
             server_timeout: [s] wall time to wait for a server, and without a sign of life after
                 which it counts as lost
+            mark: on whose behalf it is sent (`mark_of`); empty: as the node's `RemoteActions` have
+                it now
             patient: wait until earlier goals of this action have closed, and send it again where it
                 was rejected while other goals of this node were closing, or where its server was
                 restarted before it acknowledged the goal
@@ -143,6 +149,7 @@ class RemoteAction:
             self,
             goal,
             server_timeout=server_timeout,
+            mark=mark or self._actions.mark,
             patient=patient,
             on_feedback=on_feedback,
             on_accept=on_accept,
@@ -166,7 +173,8 @@ class RemoteAction:
         """Run a goal to its end, in a worker thread.
 
         Args:
-            context: of the goal on whose behalf this one runs; its cancellation cancels this one
+            context: of the goal on whose behalf this one runs, which is then sent for the same
+                sender; its cancellation cancels this one
             goal: message
             timeout: [s] of the node's clock, after which the goal is cancelled
             on_feedback: gets feedback messages, in the executor's thread
@@ -187,7 +195,9 @@ class RemoteAction:
             ended.set()
             context.wake()
 
-        sent = self.send(goal, from_worker=True, on_feedback=on_feedback, on_end=end)
+        sent = self.send(
+            goal, mark=context.mark, from_worker=True, on_feedback=on_feedback, on_end=end
+        )
         try:
             context.wait_until(ended.is_set, timeout, lost=lost)
         except (Cancelled, WaitTimeout, ServerLost) as error:

@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 
-from behavior_ros.actions.burst_action_client import new_identifier
 from behavior_ros.actions.goal_context import ServerLost
+from behavior_ros.actions.goal_identifier import new_identifier
 from behavior_ros.actions.server_watch import ServerWatch, server_lost
 from behavior_tree.cause import Cause, CauseKind
 
@@ -92,6 +92,7 @@ class RemoteGoal:
         goal: Any,
         *,
         server_timeout: float,
+        mark: bytes = b"",
         patient: bool = False,
         on_feedback: Callable[[Any], None] | None = None,
         on_accept: Callable[[], None] | None = None,
@@ -102,6 +103,7 @@ class RemoteGoal:
         self.action = action
         self._goal = goal
         self._server_timeout = server_timeout
+        self._mark = mark
         self._patient = patient
         self._on_feedback, self._on_accept, self._on_end = on_feedback, on_accept, on_end
         self._since = action.wall()
@@ -185,7 +187,7 @@ class RemoteGoal:
         self._others_closed = not self.action.closing(anywhere=True)
         watch = self._watch = self.action.watch(self._server_timeout)
         client, feedback = self.action.client, partial(self._receive_feedback, watch)
-        self._identifier = new_identifier()
+        self._identifier = new_identifier(self._mark)
         client.on_status[bytes(self._identifier.uuid)] = partial(self._receive_status, watch)
         answer = client.send_goal_async(
             self._goal, feedback_callback=feedback, goal_uuid=self._identifier

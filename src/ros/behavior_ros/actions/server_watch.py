@@ -24,7 +24,8 @@ from typing import Any
 
 from rclpy.node import Node
 
-from behavior_ros.actions.burst_action_client import BurstActionClient, new_identifier
+from behavior_ros.actions.burst_action_client import BurstActionClient
+from behavior_ros.actions.goal_identifier import new_identifier
 from behavior_tree.cause import Cause, CauseKind
 
 _PERIOD = 0.2

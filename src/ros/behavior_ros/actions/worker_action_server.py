@@ -20,6 +20,7 @@ from rclpy.node import Node
 
 from behavior_ros.actions.burst_action_server import BurstActionServer
 from behavior_ros.actions.goal_context import GoalContext, ServerLost, WaitTimeout
+from behavior_ros.actions.goal_identifier import mark_in
 from behavior_ros.actions.result_cause import CODE_FIELDS, MESSAGE_FIELDS, result_code
 from behavior_ros.node.answer_under_way import answer_under_way
 from behavior_ros.node.closing import register_closable, unregister_closable
@@ -142,7 +143,11 @@ class WorkerActionServer:
     def _begin(self, handle: Any) -> None:
         """Work on a goal that was accepted."""
         context = GoalContext(
-            self._node, handle.request, handle.publish_feedback, self._type.Feedback
+            self._node,
+            handle.request,
+            handle.publish_feedback,
+            self._type.Feedback,
+            mark_in(handle.goal_id),
         )
         thread = threading.Thread(
             target=self._work, args=(handle, context), name=f"goal {self._name}", daemon=True

@@ -17,7 +17,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 from unique_identifier_msgs.msg import UUID
 
-from behavior_ros.actions.burst_action_client import new_identifier
+from behavior_ros.actions.goal_identifier import new_identifier
 from behavior_ros.conformance.rule import Rule, require
 from behavior_ros.conformance.stage import Stage
 from behavior_ros.topics.qos import QOS_REQUESTS

@@ -52,7 +52,7 @@ from behavior_skills.node.controllers import ArmClient, DriverStates, RobotState
 from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
 from behavior_skills.node.frame_lookup import FrameLookup
 from behavior_skills.node.listener import GoalListener
-from behavior_skills.node.previewed_motions import MotionExchange
+from behavior_skills.node.previewed_motions import MotionExchange, planning_for
 from behavior_skills.node.robot_file import GROUP, ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer, skill_servers
@@ -237,6 +237,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         try:
             with (
                 interruptible(context.check_cancelled),
+                planning_for(context.mark),
                 contextlib.nullcontext() if skill.replaces else occupied(),
             ):
                 check_goal(context.goal)
