@@ -17,6 +17,7 @@ import json
 import os
 import sys
 import tempfile
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,9 @@ def measured(world: str, mission: str) -> dict[str, Any]:
         before = processor_times()
         warm = preview_mission(stack, mission)
         spent = {name: time - before[name] for name, time in processor_times().items()}
-        with handed_over(stack, warm.motions) as choices:
-            outcome = run_for_real(stack, warm, "", Console())
+        approved = uuid.uuid4().hex[:12]
+        with handed_over(stack, approved, warm.motions_text) as choices:
+            outcome = run_for_real(stack, warm, approved, "", Console())
         end = observed(stack)
     finally:
         stop(stack)
