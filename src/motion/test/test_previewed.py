@@ -128,6 +128,37 @@ def test_small_differences_bend_it_within_all_limits(rehearsal: Rehearsal) -> No
     assert speeds.max() <= 0.1 + 1e-6
 
 
+@pytest.mark.parametrize("kind", [RequestKind.WAYPOINTS, RequestKind.CARTESIAN])
+def test_targets_on_the_way_are_passed_from_another_start_too(
+    rehearsal: Rehearsal, kind: RequestKind
+) -> None:
+    planner, start = rehearsal.planner, start_of(rehearsal.planner)
+    targets = [down(0.45, 0.3, 0.3), down(0.4, 0.2, 0.35), down(0.45, 0.15, 0.3)]
+    plan = planner.plan_waypoints if kind is RequestKind.WAYPOINTS else planner.plan_cartesian
+    first = plan(start, targets)
+    rehearsal.approve()
+    again = plan(start + 0.02, targets)
+    assert rehearsal.told == [(True, "")]
+    assert first.trajectory is not None
+    assert again.trajectory is not None
+    for before, time in zip(first.waypoint_times, again.waypoint_times, strict=True):
+        passed = again.trajectory.sample(time)[0]
+        assert passed == pytest.approx(first.trajectory.sample(before)[0], abs=1e-4)
+
+
+def test_what_the_bend_would_slow_down_much_is_planned_anew(rehearsal: Rehearsal) -> None:
+    planner, start = rehearsal.planner, start_of(rehearsal.planner)
+    planner.plan_waypoints(start, [start, joints(planner, down(0.45, 0.3, 0.3))])
+    rehearsal.approve()
+    again = planner.plan_waypoints(start + 0.02, [start, joints(planner, down(0.45, 0.3, 0.3))])
+    ((done, why),) = rehearsal.told
+    assert not done
+    assert "times as long from here" in why
+    assert again.trajectory is not None
+    passed = again.trajectory.sample(again.waypoint_times[0])[0]
+    assert passed == pytest.approx(start, abs=1e-4)
+
+
 def test_a_gentle_joint_is_not_slowed_down_by_the_way_through_json() -> None:
     """The torso of TIAGo Pro: its knots, rounded to 0.1 um, asked for twice the time."""
     gentle = JointLimits(("lift",), np.array([0.028]), np.array([0.1]), np.array([1.0]))

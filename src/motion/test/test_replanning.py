@@ -107,6 +107,19 @@ def test_waypoints_behind_are_not_visited_again(planner: MotionPlanner) -> None:
     assert len(new.request.targets) == 1
 
 
+@pytest.mark.parametrize("later", [0.0, 0.5])
+def test_a_motion_that_is_over_has_no_other_way(planner: MotionPlanner, later: float) -> None:
+    plan = planner.plan_waypoints(joints(planner, LEFT), [down(0.5, 0.25, 0.35), RIGHT])
+    tool = planner.robot.forward_kinematics(plan.trajectory.positions[-1])
+    # Light contact, that a start may have, at the end of the fingers.
+    planner.scene.add_object("thing", Box((0.2, 0.2, 0.1)), at(*tool[:3, 3] - [0, 0, 0.0585]))
+    depth = planner.check_state(plan.trajectory.positions[-1]).pairs[0][2]
+    assert 0.0 < depth < 0.002
+    new = planner.replan(plan, plan.trajectory.duration + later)
+    assert new.code is ErrorCode.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE
+    assert "'thing'" in new.message
+
+
 def test_a_blocked_line_says_so(planner: MotionPlanner) -> None:
     start = joints(planner, down(0.5, 0.0, 0.5))
     slow = PlanOptions(max_cartesian_speed=0.1)

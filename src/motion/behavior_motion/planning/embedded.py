@@ -220,7 +220,7 @@ class EmbeddedPlanner:
                 ErrorCode.INVALID_OPTION,
                 f"plan: one with a trajectory wanted, got one that failed ({plan.code.name})",
             )
-        began = max(0.0, positive("from_time", from_time, zero=True))
+        began = min(positive("from_time", from_time, zero=True), plan.trajectory.duration)
         with self._lock:
             hit = self.first_invalid_time(plan, began)
             if hit is None:

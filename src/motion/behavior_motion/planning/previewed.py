@@ -27,6 +27,11 @@ from behavior_motion.robot.model import RobotModel
 from behavior_motion.robot.other_links import PREFIX
 from behavior_motion.trajectories.trajectory import Trajectory
 
+SHORTEST_FADING = 1e-3
+"""Least time in which what a start or an end differs by fades [s]."""
+MOST_SLOWER = 3.0
+"""How many times as long a motion may take that is bent: a new one is not bent."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewTolerances:
@@ -42,7 +47,7 @@ class PreviewTolerances:
     joint: float = 0.05
     """Between positions of a joint, at the start and at the end [rad or m]."""
     passed: float = 1e-3
-    """Between targets that a motion goes through [m and rad]: it is bent at its ends only."""
+    """Between targets that a motion goes through [m and rad]: it is bent before and behind them."""
     width: float = 0.004
     """Between openings of the gripper [m]."""
 
@@ -274,10 +279,12 @@ def plan_as_previewed(
     ends_at, was = _end(ik, request, motion), motion.trajectory.positions[-1]
     for trouble in _joints_apart(ends_at, was, "end", limit.joint):
         raise NotPreviewed(trouble)
-    moved = bent(motion.trajectory, query.start, ends_at)
+    moved = bent(motion.trajectory, query.start, ends_at, between=motion.waypoint_times[:-1])
     slower = max(
         1.0, query.limits.slowdown(moved), _too_fast(query.robot, ik.frame, request, moved)
     )
+    if slower > MOST_SLOWER:
+        raise NotPreviewed(f"the previewed motion would take {slower:.1f} times as long from here")
     moved = moved.scaled(slower)
     if not query.is_free(moved):
         raise NotPreviewed("the previewed motion is not free any more")
@@ -307,22 +314,38 @@ def _too_fast(robot: RobotModel, frame: str, request: PlanRequest, motion: Traje
     return float(np.max(way / np.diff(motion.times))) / speed
 
 
-def bent(trajectory: Trajectory, start: Vector, end: Vector) -> Trajectory:
+def bent(
+    trajectory: Trajectory, start: Vector, end: Vector, *, between: tuple[float, ...] = ()
+) -> Trajectory:
     """The motion from another start to another end (dof,), both near its own.
 
-    What the ends differ by fades from the one into the other as a smooth step over the time, so
-    that positions, velocities and accelerations stay continuous and rest stays rest.
+    What the ends differ by fades as a smooth step over the time, so that positions, velocities and
+    accelerations stay continuous and rest stays rest. From the first to the last of the times
+    ``between`` the motion is what it was.
     """
     at_start, at_end = start - trajectory.positions[0], end - trajectory.positions[-1]
-    t, duration = (trajectory.times / trajectory.duration)[:, None], trajectory.duration
-    step = t**3 * (10 - 15 * t + 6 * t**2)
-    speed = 30 * t**2 * (1 - t) ** 2 / duration
-    change = 60 * t * (1 - t) * (1 - 2 * t) / duration**2
-    way = at_end - at_start
+    whole = trajectory.duration
+    until, since = (between[0], between[-1]) if between else (whole, 0.0)
+    fading = _smooth_step(trajectory.times, 0.0, min(max(until, SHORTEST_FADING), whole))
+    coming = _smooth_step(trajectory.times, min(since, whole - SHORTEST_FADING), whole)
+    q, qd, qdd = (
+        one * at_end - other * at_start for one, other in zip(coming, fading, strict=True)
+    )
     return Trajectory(
         trajectory.joint_names,
         trajectory.times,
-        trajectory.positions + at_start + step * way,
-        trajectory.velocities + speed * way,
-        trajectory.accelerations + change * way,
+        trajectory.positions + at_start + q,
+        trajectory.velocities + qd,
+        trajectory.accelerations + qdd,
+    )
+
+
+def _smooth_step(times: Vector, begin: float, end: float) -> tuple[Matrix, Matrix, Matrix]:
+    """From 0 to 1 between two times, with its first and second derivative, (N, 1) each."""
+    width = end - begin
+    t = np.clip((times - begin) / width, 0.0, 1.0)[:, None]
+    return (
+        t**3 * (10 - 15 * t + 6 * t**2),
+        30 * t**2 * (1 - t) ** 2 / width,
+        60 * t * (1 - t) * (1 - 2 * t) / width**2,
     )
