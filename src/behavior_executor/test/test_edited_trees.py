@@ -141,10 +141,22 @@ def test_a_conflict_with_the_file_overwrites_nothing_and_starts_nothing(bench):
     assert file.read_text() == theirs
     mission = bench.start()
     assert mission.state is State.FAILED
-    assert "behavior mission edit patrol revert" in mission.text
+    assert "`behavior mission edit --mission patrol revert`" in mission.text
     assert ann.do("revert").code is Code.MADE
     bench.start()
     assert bench.node("desk").raw_port("seconds") == "5"
+
+
+def test_an_editor_hears_at_once_that_his_edit_has_mended_the_tree(bench):
+    file = bench.folder / "patrol.xml"
+    bench.join().set("desk", seconds="3")
+    file.write_text(file.read_text().replace('name="desk" seconds="1"', 'name="desk" seconds="5"'))
+    ann = EditingBench(bench.folder).join()  # after a crash
+    assert "is '3' here and '5' on disk" in ann.peer.problem
+    ann.set("desk", seconds="4")
+    assert "and not as on disk" in ann.peer.problem
+    assert ann.do("revert").code is Code.MADE
+    assert ann.peer.problem == ""
 
 
 def test_a_file_that_changed_on_disk_counts_for_the_next_mission(bench):

@@ -17,6 +17,7 @@ from typing import Any
 from behavior_executor.editing.tree_exchange import ExchangeAnswer, ExchangeRequest, TreeNews
 from behavior_tree.sharing import Answer, Code, Edit, Running
 from behavior_tree.sharing.document import Replica
+from behavior_tree.sharing.edits import TO_FILES, operation_of
 from behavior_tree.sharing.remote import RemoteEditor
 
 HEARTBEAT = 3.0
@@ -131,3 +132,5 @@ class EditPeer:
         while len(self.answers) > 100:
             del self.answers[next(iter(self.answers))]
         self._remote.answered(edit, answer)
+        if answer.code is Code.MADE and operation_of(edit)[0]["op"] in TO_FILES:
+            self.problem = ""

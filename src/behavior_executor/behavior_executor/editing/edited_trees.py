@@ -125,8 +125,8 @@ class EditedTrees:
             room.refresh()
         except LogicError as error:
             raise LogicError(
-                f"the edits of '{entry.name}' do not go with its file: {error}: undo or save, "
-                f"or drop all edits by `behavior mission edit {entry.name} revert`"
+                f"the edits of '{entry.name}' do not go with its file: {error}: undo what differs,"
+                f" or drop all edits by `behavior mission edit --mission {entry.name} revert`"
             ) from error
         if room.shared.files.modified:
             self._warn(f"mission '{entry.name}' runs with edits that are not saved")

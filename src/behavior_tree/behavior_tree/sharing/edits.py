@@ -153,6 +153,9 @@ OPERATIONS: dict[str, _Fields] = {
     "revert": {},
 }
 
+TO_FILES = frozenset(("save", "refresh", "revert"))
+"""Operations after which the tree goes with what is on disk."""
+
 
 def operation_of(edit: Edit) -> tuple[Operation, Running]:
     """What an edit asks for, checked for form, and what becomes of it if that runs.

@@ -19,7 +19,15 @@ from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.kernel.failure import LONGEST_REASON, bounded
 from behavior_tree.kernel.node import RUNNING, TreeNode
 from behavior_tree.kernel.tree import Tree
-from behavior_tree.sharing.edits import Answer, Code, Edit, Operation, Running, operation_of
+from behavior_tree.sharing.edits import (
+    TO_FILES,
+    Answer,
+    Code,
+    Edit,
+    Operation,
+    Running,
+    operation_of,
+)
 from behavior_tree.sharing.identified import Snapshot, State, first_state
 from behavior_tree.sharing.kept import Kept, read_kept, write_kept
 from behavior_tree.sharing.limits import Bucket, Limits
@@ -377,7 +385,7 @@ class SharedTree:
             self._note_step(prepared, before)
             answer = self._made(prepared)
             self.revision += 1
-            if prepared.operation["op"] in ("save", "refresh", "revert"):
+            if prepared.operation["op"] in TO_FILES:
                 self.problem = ""
             if self._live is not None and self._live.state is not self._state:
                 self._live.follow(self._state, halt=True)  # was built meanwhile
