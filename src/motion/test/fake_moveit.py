@@ -160,7 +160,7 @@ def shapes_of(message: Any) -> list[tuple[Any, np.ndarray]]:
 
 
 class FakeMoveIt:
-    """What is behind the bindings: a scene, a planner that searches in it, an execution."""
+    """What is behind the bindings: a scene, a planner that searches in it."""
 
     group = "panda_arm"
 
@@ -175,10 +175,7 @@ class FakeMoveIt:
         self.requests: list[SimpleNamespace] = []
         self.refuses_scenes = False
         self.error = 0
-        self.controllers = True
-        self.pushed: list[Any] = []
-        self.callback: Any = None
-        self.stops = self.locks = 0
+        self.locks = 0
         self.start: moveit_bindings.RobotState | None = None
         self.moveit_py: Any = moveit_bindings.MoveItPy.around(self)
         """As the bindings show it."""
@@ -365,18 +362,6 @@ class FakeMoveIt:
             trajectory.points.append(JointTrajectoryPoint(positions=q[::-1].tolist()))
         return MESSAGES["RobotTrajectory"](joint_trajectory=trajectory)
 
-    # ---- trajectory execution manager
-
-    def push(self, trajectory: Any) -> bool:
-        self.pushed.append(trajectory)
-        return self.controllers
-
-    def stop_execution(self) -> None:
-        self.stops += 1
-        if self.callback is not None:
-            self.callback("PREEMPTED")
-            self.callback = None
-
 
 def _named(*names: str) -> dict[str, Any]:
     return {name: getattr(moveit_bindings, name) for name in names}
@@ -396,7 +381,6 @@ def modules() -> dict[str, types.ModuleType]:
             "PlanningComponent",
             "PlanningSceneMonitor",
             "PlanRequestParameters",
-            "TrajectoryExecutionManager",
         ),
     }
     found = {}

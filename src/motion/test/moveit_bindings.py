@@ -301,33 +301,6 @@ class PlanningComponent(Handle):
         return made
 
 
-class ExecutionStatus(Handle):
-    __slots__ = ()
-
-    @property
-    def status(self) -> str:
-        return str(self.core)
-
-    def __bool__(self) -> bool:
-        return bool(self.core == "SUCCEEDED")
-
-
-class TrajectoryExecutionManager(Handle):
-    __slots__ = ()
-
-    @bound
-    def push(self, trajectory: Any, controller: str = "") -> bool:
-        return bool(self.core.push(trajectory))
-
-    @bound
-    def execute(self, callback: Callable[..., Any], auto_clear: bool = True) -> None:
-        self.core.callback = lambda status: callback(ExecutionStatus.around(status))
-
-    @bound
-    def stop_execution(self, auto_clear: bool = True) -> None:
-        self.core.stop_execution()
-
-
 class MoveItPy(Handle):
     __slots__ = ()
 
@@ -350,11 +323,6 @@ class MoveItPy(Handle):
     @bound
     def get_planning_scene_monitor(self) -> PlanningSceneMonitor:
         made: PlanningSceneMonitor = PlanningSceneMonitor.around(self.core)
-        return made
-
-    @bound
-    def get_trajectory_execution_manager(self) -> TrajectoryExecutionManager:
-        made: TrajectoryExecutionManager = TrajectoryExecutionManager.around(self.core)
         return made
 
     @bound

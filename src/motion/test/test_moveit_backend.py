@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The MoveIt backend against stand-ins: messages, mirrored scene, pipelines, failures, execution.
+"""The MoveIt backend against stand-ins: messages, mirrored scene, pipelines, failures.
 
 Where MoveIt is installed, the other tests of this folder run on it as well (see conftest).
 """
@@ -31,7 +31,6 @@ from behavior_motion import (
     PointCloud,
     RobotModel,
     Sphere,
-    Trajectory,
     create_planner,
 )
 from behavior_motion.moveit import moveit_available
@@ -204,7 +203,6 @@ def test_moveit_plans_with_what_the_hand_holds_and_with_the_fingers_gap(
         (lambda m: m.get_planning_scene_monitor().read_only(True), TypeError),
         (lambda m: m.get_planning_component("panda_arm").set_start_state(), ValueError),
         (lambda m: setattr(m, "scene", None), AttributeError),
-        (lambda m: m.get_trajectory_execution_manager().push(plan=None), TypeError),
     ],
 )
 def test_calls_that_the_bindings_lack_are_refused(fake: Any, call: Any, error: Any) -> None:
@@ -353,31 +351,6 @@ def test_questions_are_answered_as_by_the_embedded_planner(moveit: Any, robot: R
     assert planner.inverse_kinematics(LEFT, seed=q).ok
     line = planner.plan_cartesian(joints(planner, LEFT), [down(0.5, 0.3, 0.25)])
     assert line.fraction == 1.0
-
-
-def test_motions_are_carried_out_and_stopped(moveit: Any, fake: Any) -> None:
-    plan = moveit.plan_to_pose(moveit.robot.named["home"], [down(0.5, 0.0, 0.3)])
-    motion = moveit.execution.start(plan.trajectory)
-    message = fake.pushed[-1].joint_trajectory
-    assert list(message.joint_names) == list(moveit.robot.joint_names)
-    last = message.points[-1]
-    assert last.time_from_start.sec + last.time_from_start.nanosec * 1e-9 == pytest.approx(
-        plan.trajectory.duration
-    )
-    assert np.allclose(last.positions, plan.trajectory.positions[-1])
-    assert motion.done() is None
-    motion.cancel()
-    assert motion.wait(60.0) == "PREEMPTED"
-    again = moveit.execution.start(plan.trajectory)
-    motion.cancel()
-    assert again.done() is None  # that one goes on
-    whole = Trajectory(("a",), np.array([0.0, np.nextafter(3.0, 0.0)]), *np.zeros((3, 2, 1)))
-    moveit.execution.start(whole)
-    duration = fake.pushed[-1].joint_trajectory.points[-1].time_from_start
-    assert (duration.sec, duration.nanosec) == (3, 0)
-    fake.controllers = False
-    with pytest.raises(RuntimeError, match="no active controller"):
-        moveit.execution.start(plan.trajectory)
 
 
 @pytest.mark.skipif(moveit_available(), reason="MoveIt is installed")

@@ -25,7 +25,6 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from shape_msgs.msg import Mesh as MeshMessage
 from shape_msgs.msg import MeshTriangle, SolidPrimitive
-from trajectory_msgs.msg import JointTrajectoryPoint
 
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.collision.geometry import height_field_triangles, mesh_triangles
@@ -42,7 +41,6 @@ from behavior_motion.collision.shapes import (
     Sphere,
 )
 from behavior_motion.robot.model import RobotModel
-from behavior_motion.trajectories.trajectory import Trajectory
 
 GROUND_SIZE = 20.0
 """[m] of the box that stands for a half space: MoveIt's planes are thin."""
@@ -232,26 +230,6 @@ def path_of(message: RobotTrajectory, names: Sequence[str]) -> Matrix:
         raise ValueError(f"MoveIt's trajectory has joints {trajectory.joint_names}") from error
     points = [point.positions for point in trajectory.points]
     return np.array(points, dtype=np.float64).reshape(len(points), -1)[:, order]
-
-
-def trajectory_message(trajectory: Trajectory) -> RobotTrajectory:
-    """A motion for the trajectory execution manager."""
-    message = RobotTrajectory()
-    message.joint_trajectory.joint_names = list(trajectory.joint_names)
-    for time, q, qd, qdd in zip(
-        trajectory.times,
-        trajectory.positions,
-        trajectory.velocities,
-        trajectory.accelerations,
-        strict=True,
-    ):
-        point = JointTrajectoryPoint(
-            positions=q.tolist(), velocities=qd.tolist(), accelerations=qdd.tolist()
-        )
-        seconds, nanoseconds = divmod(round(time * 1e9), 10**9)
-        point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
-        message.joint_trajectory.points.append(point)
-    return message
 
 
 # -------------------------------------------------------------------- shapes

@@ -9,7 +9,6 @@ from typing import Any
 from moveit.planning import MoveItPy
 
 from behavior_motion.collision.scene import PlanningScene
-from behavior_motion.moveit.execution import MoveItExecution
 from behavior_motion.moveit.routes import MoveItRoutes
 from behavior_motion.moveit.scene_mirror import SceneMirror
 from behavior_motion.planning.embedded import EmbeddedPlanner
@@ -45,8 +44,6 @@ class MoveItPlanner(EmbeddedPlanner):
         # MoveIt searches in threads of its own, whose processor time ours does not count.
         super().__init__(robot, scene, seed=seed, clock=time.monotonic)
         self.route_finder = MoveItRoutes(self._moveit, robot, mirror, section.group)
-        self.execution = MoveItExecution(self._moveit.get_trajectory_execution_manager())
-        """MoveIt's trajectory execution manager."""
 
     def close(self) -> None:
         """Shut MoveIt down."""
