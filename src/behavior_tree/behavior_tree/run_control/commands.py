@@ -57,7 +57,7 @@ class RunCommands:
             "reset": _without(lambda: _all("forgotten: ", control.reset_failures())),
             "concurrent on": _without(lambda: control.set_concurrent(True)),
             "concurrent off": _without(lambda: control.set_concurrent(False)),
-            "set": _of(lambda text: control.set_value(*assignment(text))),
+            "set": self._set,
         }
 
     def obey(self, line: str) -> str:
@@ -96,6 +96,10 @@ class RunCommands:
                 left_out.append(f"a breakpoint is left out: {error}")
         return left_out
 
+    def _set(self, text: str) -> str:
+        self._control.set_value(*assignment(text))
+        return ""
+
     def _save(self) -> None:
         if self._file is None:
             raise BehaviorTreeError("this tree is of no file beside which breakpoints are kept")
@@ -116,12 +120,12 @@ def _all(what: str, paths: list[str]) -> str:
 
 
 def _of(call: Callable[[str], None]) -> Callable[[str], str]:
-    """A command about one node, or one entry."""
+    """A command about one node."""
 
-    def checked(what: str) -> str:
-        if not what:
+    def checked(node: str) -> str:
+        if not node:
             raise BehaviorTreeError("a node is missing: its path, or a name that only it has")
-        call(what)
+        call(node)
         return ""
 
     return checked

@@ -57,6 +57,7 @@ def test_values_are_set_in_the_type_that_they_have(tree, line, board, key, expec
         ("set n = many", "many"),
         ("set m = 1", "no blackboard has an entry 'm'"),
         ("set inner/dept = 1", "did you mean 'inner/depth'"),
+        ("set", "'' is not of the form KEY = VALUE"),
         ("set n", "not of the form KEY = VALUE"),
         ("set = 1", "not of the form KEY = VALUE"),
     ],
