@@ -193,9 +193,18 @@ class TreeUnderTest:
         for check in checks:
             check.see_end()
         return Run(
-            *(status, reason, self.clock.now, story.lines(), story.events),
-            [check.violation for check in checks if check.violation is not None],
-            *(plan.attempts, plan.unused(), course.events, tree.root_blackboard(), tree, faults),
+            status,
+            reason,
+            seconds=self.clock.now,
+            story=story.lines(),
+            events=story.events,
+            violations=[check.violation for check in checks if check.violation is not None],
+            attempts=plan.attempts,
+            unused=plan.unused(),
+            missed=course.events,
+            blackboard=tree.root_blackboard(),
+            tree=tree,
+            faults=faults,
         )
 
     def _build(self, plan: Plan, values: Mapping[str, Any]) -> Tree:
