@@ -4,21 +4,27 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from behavior_msgs.msg import MissionAction
 from rich.console import Console
 from std_msgs.msg import String
 
+from behavior_bringup.errors import UsageError
 from behavior_bringup.preview import motions, run, verb
 from behavior_bringup.preview.live_state import BelievedObject, LiveState
 from behavior_bringup.preview.report import Preview
+from behavior_bringup.preview.trees import MissionTrees, seen_by, trees_of
 from behavior_bringup.stacks.stack import Stack
 from behavior_executor.client import MissionOutcome
+from behavior_executor.editing.live_editor import LiveEditorError
 from behavior_sim.recordings.motion_summary import MotionSummary
 
 OPTIONS = argparse.Namespace(namespace="", tolerance=0.01, approve=False)
@@ -83,6 +89,75 @@ def test_what_a_person_has_been_told_is_not_asked_about_again(
     console = Answering("y")
     assert verb.may_run(Stack("test"), preview(), OPTIONS, console, asked=True)
     assert "Changed since: red has moved by 100 mm." in console.text
+
+
+@pytest.fixture(autouse=True)
+def trees(monkeypatch: pytest.MonkeyPatch) -> list[MissionTrees]:
+    """What the next looks at the mission's trees see; when there are no more: the last again."""
+    looks = [MissionTrees()]
+    monkeypatch.setattr(run, "trees_now", lambda *_: looks.pop(0) if looks[1:] else looks[0])
+    return looks
+
+
+def test_a_tree_that_was_edited_since_does_not_run_unasked(
+    monkeypatch: pytest.MonkeyPatch, trees: list[MissionTrees]
+) -> None:
+    monkeypatch.setattr(run, "observed", lambda *_: seen(0.3))
+    found, approve = (
+        preview(trees=MissionTrees(files={"a.xml": "1"})),
+        argparse.Namespace(namespace="", tolerance=0.01, approve=True),
+    )
+    trees[:] = [MissionTrees(files={"a.xml": "1"})]
+    assert verb.may_run(Stack("test"), found, approve, Answering(), asked=False)
+    for edited, told in [
+        (MissionTrees(files={"a.xml": "2"}), "a.xml has been edited"),
+        (MissionTrees(files={}, unknown=("nobody knows",)), "nobody knows"),
+        (
+            MissionTrees(files={"a.xml": "1"}, unsaved=("pick",)),
+            "the tree of 'pick' has been edited",
+        ),
+    ]:
+        trees[:] = [edited]
+        console = Answering()
+        assert not verb.may_run(Stack("test"), found, approve, console, asked=False)
+        assert f"Changed since: {told}." in console.text
+
+
+class Onlooker:
+    """Sees trees: their files, and whether there are edits that are not saved."""
+
+    def __init__(self, trees: dict[str, dict[str, bool]]) -> None:
+        self.trees = trees
+        self.replica, self.peer = SimpleNamespace(files={}), SimpleNamespace(revision="")
+
+    def join(self, name: str) -> None:
+        if name not in self.trees:
+            raise LiveEditorError("files of version 3 are not edited together")
+        files = self.trees[name]
+        self.peer.revision = f"{name}/7"
+        self.replica.files = {file: {"modified": each} for file, each in files.items()}
+
+
+def test_what_is_edited_and_not_saved_is_not_previewed(tmp_path: Path) -> None:
+    file, other = tmp_path / "pick.xml", tmp_path / "gone.xml"
+    file.write_bytes(b"<root/>")
+    trees = {"pick": {str(file): False, str(other): False}, "place": {str(file): True}}
+    found = seen_by(Onlooker(trees), ["pick", "old"])  # type: ignore[arg-type]
+    found.refuse_unsaved()
+    assert found.files == {str(file): hashlib.sha256(b"<root/>").hexdigest(), str(other): ""}
+    assert found.revisions == {"pick": "pick/7"}
+    assert found.unknown == (
+        "whether the tree of 'old' is edited is not known: files of version 3 are not edited"
+        " together",
+    )
+    edited = seen_by(Onlooker(trees), ["pick", "place"])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="behavior mission edit --mission place save"):
+        edited.refuse_unsaved()
+
+
+def test_a_drive_has_no_tree_of_its_own_name() -> None:
+    order = MissionAction(type=MissionAction.NAVIGATE_TO_POSE, name="there")
+    assert trees_of(Stack("not up"), order) == MissionTrees()
 
 
 class Skills:

@@ -22,6 +22,7 @@ from behavior_console.orders import MissionOrder, order_of, order_previewed, pre
 from behavior_console.preview_runs import PreviewError, PreviewRuns
 from behavior_console.protocol import Answer, Role
 from behavior_console.reducers.mission import order_queue
+from behavior_console.tree_files import file_changes
 
 LEVELS = {"manual": 1, "autonomous": 3}
 """What an operator may choose, as ``behavior_msgs/AutonomyLevel`` numbers it."""
@@ -61,6 +62,10 @@ class Stack(Protocol):
 
     async def preflight(self, order: MissionOrder) -> Said:
         """Could it start now?"""
+        ...
+
+    async def tree_revision(self, mission: str) -> str:
+        """Of the mission's tree with all edits, saved or not: `EditPeer.revision`."""
         ...
 
     async def control(self, verb: str, action_id: str) -> Said:
@@ -246,29 +251,39 @@ class _Operating:
         """``preview.discard``."""
         return _preview(self._previews.discard, "")
 
+    async def _tree_changes(self, row: Mapping[str, Any]) -> list[str]:
+        """What of the trees is not as it was previewed."""
+        changes = await asyncio.to_thread(file_changes, row["tree_files"])
+        for mission, revision in row["tree_revisions"].items():
+            if await self._stack.tree_revision(mission) != revision:
+                changes.append(f"the tree of '{mission}' has been edited")
+        return changes
+
     async def approve(self, client: Client, args: Mapping[str, Any]) -> Answer:
         """``preview.approve``: run for real what was previewed.
 
         ``changed`` says that the page has shown what has changed since.
         """
-        row = self._previews.row
+        if self._approving:  # a button that was pressed twice
+            raise CommandError("the preview is being approved already: wait for the answer")
+        self._approving = True
+        try:
+            return await self._approve(client, may_differ=args.get("changed") is True)
+        finally:
+            self._approving = False
+
+    async def _approve(self, client: Client, *, may_differ: bool) -> Answer:
+        row, motions = self._previews.row, self._previews.motions
         if row is None or row["state"] != "done":
             raise CommandError("there is no preview to approve: begin one")
-        changes = _changes(row, self._channels)
-        if changes and args.get("changed") is not True:
+        changes = [*_changes(row, self._channels), *await self._tree_changes(row)]
+        if changes and not may_differ:
             raise CommandError(
                 f"changed since the preview: {'; '.join(changes)}. Preview it again, or run it all"
                 " the same"
             )
         order = order_previewed(row["mission"], row["parameters"])
-        if self._approving:  # a button that was pressed twice
-            raise CommandError("the preview is being approved already: wait for the answer")
-        self._approving = True
-        try:
-            motions = self._previews.motions
-            answer = await self._start(client, order, POLICIES["queue"], motions=motions)
-        finally:
-            self._approving = False
+        answer = await self._start(client, order, POLICIES["queue"], motions=motions)
         if answer.ok and self._previews.row is row:  # else another one has begun meanwhile
             self._previews.discard()
         return answer

@@ -16,7 +16,7 @@ from typing import Any
 
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction, MissionFeedback, MissionStep
-from behavior_msgs.srv import ControlRun, FreezeObjects, ListMissions, SetAutonomyLevel
+from behavior_msgs.srv import ControlRun, EditTree, FreezeObjects, ListMissions, SetAutonomyLevel
 from diagnostic_msgs.msg import KeyValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
@@ -60,6 +60,7 @@ class RosStack:
         self._missions = node.create_publisher(MissionAction, "mission/action", QOS_REQUESTS)
         node.create_subscription(MissionFeedback, "mission/feedback", self._take, QOS_REQUESTS)
         self._run_control = self._client(ControlRun, "behavior/control_run")
+        self._edit_tree = self._client(EditTree, "behavior/edit_tree")
         self._level = self._client(SetAutonomyLevel, "autonomy/set_level")
         self._freeze = self._client(FreezeObjects, "scene/freeze")
         self._list = self._client(ListMissions, "mission/list")
@@ -101,6 +102,13 @@ class RosStack:
     async def preflight(self, order: MissionOrder) -> Said:
         """Could it start now?"""
         return await self._goal(self._preflight, _mission(order))
+
+    async def tree_revision(self, mission: str) -> str:
+        """Of the mission's tree with all edits, saved or not."""
+        answer = await self._call(self._edit_tree, EditTree.Request(tree=mission))
+        if answer.code != EditTree.Response.CODE_MADE:
+            raise CommandError(answer.message)
+        return f"{answer.document}/{answer.revision}"
 
     async def control(self, verb: str, action_id: str) -> Said:
         """Pause, resume or cancel a mission."""

@@ -21,6 +21,7 @@ from behavior_console.operating import Said, offer_operating
 from behavior_console.orders import Drive
 from behavior_console.preview_runs import PreviewRuns
 from behavior_console.protocol import Answer, Command, Role
+from behavior_console.tree_files import digest_of
 
 ANN = Client(1, "ann", Role.EDIT)
 BEN = Client(2, "ben", Role.OPERATE)
@@ -34,6 +35,7 @@ class ScriptedStack:
         self.asked: list[tuple[Any, ...]] = []
         self.says = Said(True, "done")
         self.silent = False
+        self.revisions: dict[str, str] = {}
 
     def _answer(self, *asked: Any) -> Said:
         self.asked.append(asked)
@@ -48,6 +50,9 @@ class ScriptedStack:
     def use_motions(self, motions, action_id):
         self.given = action_id
         self.asked.append(("motions", motions, bool(action_id)))
+
+    async def tree_revision(self, mission):
+        return self.revisions.get(mission, "")
 
     async def preflight(self, order):
         return self._answer("preflight", order.name, dict(order.parameters))
@@ -269,6 +274,8 @@ PREVIEWED = {
     "state": "done",
     "mission": "dig",
     "parameters": {"depth": "1"},
+    "tree_files": {},
+    "tree_revisions": {},
     "begin": {
         "red": {
             "position": [0.0, 0.0, 0.0],
@@ -352,6 +359,22 @@ def test_what_was_previewed_runs_as_it_was_previewed(desk: Desk) -> None:
     assert desk.give("preview.approve").ok
     assert desk.stack.asked == [("start", "dig", {"depth": "1"}, 2, 0)]
     assert desk.previews.row is None
+
+
+def test_a_tree_that_was_edited_since_needs_a_second_word(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "dig.xml"
+    file.write_text("<root/>", encoding="utf-8")
+    trees = {"tree_files": {str(file): digest_of(file)}, "tree_revisions": {"dig": "a/3"}}
+    desk.channels.patch("objects", UNMOVED)
+    desk.previews.row = {**PREVIEWED, **trees}
+    desk.stack.revisions = {"dig": "a/4"}
+    assert "changed since the preview: the tree of 'dig'" in desk.give("preview.approve").message
+    desk.stack.revisions = {"dig": "a/3"}
+    file.write_text("<root></root>", encoding="utf-8")
+    assert f"{file} has been edited" in desk.give("preview.approve").message
+    assert desk.stack.asked == []
+    file.write_text("<root/>", encoding="utf-8")
+    assert desk.give("preview.approve").ok
 
 
 def test_what_has_changed_since_needs_a_second_word(desk: Desk) -> None:

@@ -57,6 +57,11 @@ class EditPeer:
         return self._remote.replica
 
     @property
+    def revision(self) -> str:
+        """Of the tree as far as it is known, `DOCUMENT/NUMBER`: no other state of it has this."""
+        return f"{self._remote.document_id}/{self.replica.revision}"
+
+    @property
     def is_behind(self) -> bool:
         """Whether the tree has changed in a way that is not known yet."""
         return self._revision < 0 or self.replica.revision < self._revision

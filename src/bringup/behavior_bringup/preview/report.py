@@ -11,6 +11,7 @@ from typing import Any
 
 from behavior_bringup.errors import BringupError
 from behavior_bringup.preview.live_state import LiveState
+from behavior_bringup.preview.trees import MissionTrees
 from behavior_sim.recordings.motion_summary import MotionSummary
 
 
@@ -30,6 +31,8 @@ class Preview:
     end: LiveState
     """The copy when the mission had ended."""
     motion: MotionSummary
+    trees: MissionTrees = field(default_factory=MissionTrees)
+    """The mission's trees in the real stack when the preview began."""
     begun: float = 0.0
     """When the mission began, in the recording's time [s]."""
     motions: Path | None = None
@@ -111,6 +114,8 @@ class Preview:
             },
             "begin": self.begin.row(),
             "end": self.end.row(),
+            "tree_files": dict(self.trees.files),
+            "tree_revisions": dict(self.trees.revisions),
             "motions": str(self.motions) if self.motions else "",
             "planned_motions": self.planned,
             "notes": self.notes,

@@ -30,6 +30,7 @@ from behavior_bringup.preview.live_state import LiveState
 from behavior_bringup.preview.order import previewed_order
 from behavior_bringup.preview.rehearsal import Rehearsal, Stopwatch, rehearse
 from behavior_bringup.preview.report import Preview
+from behavior_bringup.preview.trees import MissionTrees, trees_of
 from behavior_bringup.stacks.connection import EXECUTOR, enter, mission_client
 from behavior_bringup.stacks.stack import Stack
 from behavior_executor.client import MissionOutcome
@@ -74,7 +75,8 @@ def preview_mission(
         say: given a line about what takes long.
 
     Raises:
-        UsageError: there is no such mission, or nothing to copy.
+        UsageError: there is no such mission, its tree has edits that are not saved, or there is
+            nothing to copy.
         BringupError: the stack is not up, or the copy breaks.
     """
     options = options or PreviewOptions()
@@ -89,6 +91,8 @@ def preview_mission(
         with StackClient(options.namespace, name="behavior_preview", truth=False) as client:
             observer = kind.observer(client)  # which the stack finds while the request is looked at
             _refuse_wrong(stack, order, options.namespace)
+            trees = trees_of(stack, order, options.namespace)
+            trees.refuse_unsaved()
             if options.fresh or not copy.is_warm:
                 say(f"Bringing up a copy of '{stack.name}', which stays until that goes down ...")
             reserved.enter_context(copy.reserved())
@@ -114,12 +118,14 @@ def preview_mission(
         begin=live,
         end=run.end,
         motion=motion,
+        trees=trees,
         begun=run.begun,
         motions=copy.motions,
         motions_text=motions,
         planned=run.motions,
         notes=[
             *(["the robot was moving when it was copied"] if moving else []),
+            *trees.unknown,
             *world.notes,
             *run.notes,
         ],
@@ -137,6 +143,15 @@ def observed(stack: Stack, namespace: str = "") -> LiveState:
     kind = kind_of(state.world) if state is not None else ObjectsKind()
     with StackClient(namespace, truth=False) as client:
         return kind.observer(client).state()
+
+
+def trees_now(stack: Stack, preview: Preview, namespace: str = "") -> MissionTrees:
+    """The trees of what was previewed, as they would run now.
+
+    Raises:
+        BringupError: the stack is not up.
+    """
+    return trees_of(stack, previewed_order(preview.mission, preview.parameters), namespace)
 
 
 def run_for_real(

@@ -14,7 +14,9 @@ from behavior_bringup.stacks.stack import Stack
 from behavior_bringup.terminal import say, say_verdict
 
 if TYPE_CHECKING:
+    from behavior_bringup.preview.live_state import LiveState
     from behavior_bringup.preview.report import Preview
+    from behavior_bringup.preview.trees import MissionTrees
 
 
 def preview(options: argparse.Namespace) -> int:
@@ -75,12 +77,8 @@ def may_run(
 
     Who takes his time to answer is asked again if something has changed meanwhile.
     """
-    from behavior_bringup.preview.differences import Tolerances, differences
-    from behavior_bringup.preview.run import observed
-
-    tolerances = Tolerances(distance=options.tolerance)
-    now = observed(stack, options.namespace)
-    changed = differences(found.begin, now, tolerances)
+    now = _look(stack, found, options.namespace)
+    changed = _changes((found.begin, found.trees), now, options.tolerance)
     for line in changed:
         say(f"Changed since: {line}.", console)
     if options.approve and not changed:
@@ -90,13 +88,30 @@ def may_run(
         return False
     question = f"Run {found.mission} for real? [y/N] "
     while console.input(question, markup=False).strip().lower() in ("y", "yes"):
-        told, now = now, observed(stack, options.namespace)
-        changed = differences(told, now, tolerances)
+        told, now = now, _look(stack, found, options.namespace)
+        changed = _changes(told, now, options.tolerance)
         if not changed:
             return True
         for line in changed:
             say(f"Changed while you decided: {line}.", console)
     return False
+
+
+def _look(stack: Stack, found: Preview, namespace: str) -> tuple[LiveState, MissionTrees]:
+    from behavior_bringup.preview.run import observed, trees_now
+
+    return observed(stack, namespace), trees_now(stack, found, namespace)
+
+
+def _changes(
+    before: tuple[LiveState, MissionTrees], now: tuple[LiveState, MissionTrees], distance: float
+) -> list[str]:
+    """What is not as it was in world and trees, a sentence each."""
+    from behavior_bringup.preview.differences import Tolerances, differences
+    from behavior_bringup.preview.trees import tree_changes
+
+    changed = differences(before[0], now[0], Tolerances(distance=distance))
+    return [*changed, *tree_changes(before[1], now[1])]
 
 
 def execute(stack: Stack, found: Preview, options: argparse.Namespace, console: Console) -> int:
