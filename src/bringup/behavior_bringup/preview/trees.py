@@ -37,7 +37,8 @@ class MissionTrees:
 
     def refuse_unsaved(self) -> None:
         """Raise UsageError where a copy would not have all that runs for real."""
-        for name in self.unsaved:
+        if self.unsaved:
+            name = self.unsaved[0]
             raise UsageError(
                 f"The tree of '{name}' has edits that are not saved, which a copy does not have:"
                 f" 'behavior mission edit --mission {name} save' or 'revert', then preview it"

@@ -34,6 +34,7 @@ from behavior_jobs.poses import is_near, stamped
 from behavior_jobs.tower import TowerObservation, TowerObserver
 from behavior_jobs.tower_nodes import tower_plan, tower_plan_ports
 from behavior_motion import ApproachParams
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import (
     BidirectionalPort,
     InputPort,
@@ -132,7 +133,7 @@ class SyncBeliefs(_Monitor):
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
         self._started: tuple[BeliefKeeper, list[str]] | None = None
-        self._blind_since: float | None = None
+        self._blind_for: Elapsed | None = None
         self._snapshot: SceneSnapshot | None = None
         self._measured: dict[str, Measurement] = {}
         scene.receive_frames()
@@ -172,7 +173,7 @@ class SyncBeliefs(_Monitor):
         snapshot = self._scene.snapshot
         if snapshot is None or tool is None or left is None or right is None:
             return self._blind("the scene" if snapshot is None else f"frames {', '.join(frames)}")
-        self._blind_since = None
+        self._blind_for = None
         if snapshot is not self._snapshot:
             self._take_in(snapshot, keeper)
         poses = keeper.update(self._measured, tool, self.get_input("held"), self._scene.now)
@@ -207,12 +208,10 @@ class SyncBeliefs(_Monitor):
         }
 
     def _blind(self, what: str) -> NodeStatus:
-        now = self._scene.now
-        self._blind_since = now if self._blind_since is None else min(self._blind_since, now)
-        if now - self._blind_since > self._fixed("patience"):
+        self._blind_for = self._blind_for or Elapsed(lambda: self._scene.now)
+        if (waited := self._blind_for()) > self._fixed("patience"):
             self.set_failure_reason(
-                f"nothing was heard of {what} for {now - self._blind_since:.1f} s: do camera, "
-                "scene and robot run?"
+                f"nothing was heard of {what} for {waited:.1f} s: do camera, scene and robot run?"
             )
             return NodeStatus.FAILURE
         if self.get_input("ready", None) is None:
@@ -314,7 +313,7 @@ class WatchSite(_Aiming):
         self._seen_tower: TowerObservation | None = None
         self._crowded: TowerObservation | None = None
         self._move = Move()
-        self._refused_since: float | None = None
+        self._refused_for: Elapsed | None = None
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
@@ -351,13 +350,13 @@ class WatchSite(_Aiming):
                 self._choose(picker.choose(self._crowded, poses))
         self.set_output("tower", self._crowded)
         if tower.held:
-            self._refused_since = None
+            self._refused_for = None
             self._write_distance(None)
             return NodeStatus.SUCCESS
         self._write_distance(None if self._move.grasp is None else self._move.grasp.pose)
         if self._move.purpose == REFUSE and poses:
             return self._wait(self._move.why)
-        self._refused_since = None
+        self._refused_for = None
         return NodeStatus.SUCCESS
 
     def _choose(self, move: Move) -> None:
@@ -388,13 +387,10 @@ class WatchSite(_Aiming):
         self._write("at_grasp", is_near(grasp, tool, *self._near))
 
     def _wait(self, why: str) -> NodeStatus:
-        now = self._scene.now
-        self._refused_since = now if self._refused_since is None else min(self._refused_since, now)
-        if now - self._refused_since <= self._fixed("patience"):
+        self._refused_for = self._refused_for or Elapsed(lambda: self._scene.now)
+        if (waited := self._refused_for()) <= self._fixed("patience"):
             return NodeStatus.SUCCESS
-        self.set_failure_reason(
-            f"{why}; nobody has changed that for {now - self._refused_since:.0f} s"
-        )
+        self.set_failure_reason(f"{why}; nobody has changed that for {waited:.0f} s")
         return NodeStatus.FAILURE
 
 

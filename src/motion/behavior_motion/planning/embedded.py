@@ -37,8 +37,8 @@ from behavior_motion.planning.lines import follow_lines
 from behavior_motion.planning.options import LIMIT_MARGIN, IkOptions, PlanOptions
 from behavior_motion.planning.planner import IkResult, Plan, PlanRequest, RequestKind
 from behavior_motion.planning.previewed import (
+    MotionSource,
     PlannedMotion,
-    PreviewedMotions,
     planned_motion,
 )
 from behavior_motion.planning.query import (
@@ -95,7 +95,7 @@ class EmbeddedPlanner:
         self.clock = clock
         self.route_finder: RouteFinder = routes
         """Searches the way between two joint vectors; another backend may put its own here."""
-        self.previewed: PreviewedMotions | None = None
+        self.previewed: MotionSource | None = None
         """Motions to be done again instead of planning, where nothing has changed."""
         self.on_planned: Callable[[PlannedMotion], None] | None = None
         """Given every motion that is planned, in the thread that plans."""

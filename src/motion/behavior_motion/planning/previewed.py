@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from typing import Protocol
 
 import numpy as np
 
@@ -103,6 +104,15 @@ def _told(shape: Shape, pose: Matrix) -> Matrix:
     place = np.eye(4)
     place[:3, 3] = pose[:3, 3]
     return place
+
+
+class MotionSource(Protocol):
+    """Motions to be asked for instead of planning."""
+
+    def answer(
+        self, query: Query, ik: InverseKinematics, request: PlanRequest, plan: Callable[[], Plan]
+    ) -> Plan:
+        """A motion that there is, or what ``plan`` finds; it raises what that does."""
 
 
 class PreviewedMotions:

@@ -98,9 +98,12 @@ class FrameBuilder:
         boxes, useless = messages.boxes_of(message)
         self.useless += useless
         # What is too unsure to be reported hides nothing; the finder counts it.
-        sure = [box for box in boxes if self._is_sure(box)]
-        unsure = [box for box in boxes if not self._is_sure(box)]
-        shown = suppressed(sure, self._settings())
+        sure: list[Box] = []
+        unsure: list[Box] = []
+        settings = self._settings()
+        for box in boxes:
+            (sure if box.score >= settings.of(box.class_id).confidence else unsure).append(box)
+        shown = suppressed(sure, settings)
         return Frame(
             points,
             labels_of_boxes(shown, points.depth, self._window),
@@ -109,9 +112,6 @@ class FrameBuilder:
             reference_T_camera=reference_T_camera,
             with_ground=True,
         )
-
-    def _is_sure(self, box: Box) -> bool:
-        return box.score >= self._settings().of(box.class_id).confidence
 
     def _window(self, box: Box) -> float:
         """How far before or behind its middle an object reaches [m]."""

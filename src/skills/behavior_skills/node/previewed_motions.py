@@ -56,13 +56,29 @@ def planning_for(mark: bytes) -> Iterator[None]:
         _asks.reset(token)
 
 
-class ApprovedMotions(PreviewedMotions):
+class ApprovedMotions:
     """The motions of all missions that are approved: each serves the goals of its own alone."""
 
     def __init__(self) -> None:
-        super().__init__((), lambda as_previewed, why: None)
         self.of: dict[bytes, PreviewedMotions] = {}
         """By the mark of the mission, in the order of their approvals."""
+        self._lengths: dict[bytes, int] = {}
+
+    def drop(self, mark: bytes) -> None:
+        """A mission has none any more."""
+        self.of.pop(mark, None)
+        self._lengths.pop(mark, None)
+
+    def put(self, mark: bytes, motions: PreviewedMotions, length: int) -> None:
+        """A mission has these, a list of so many characters.
+
+        Where that makes too many the oldest are dropped: of missions whose approver has died,
+        mostly.
+        """
+        self.drop(mark)
+        while self.of and sum(self._lengths.values()) + length > LONGEST:
+            self.drop(next(iter(self.of)))
+        self.of[mark], self._lengths[mark] = motions, length
 
     def answer(
         self, query: Query, ik: InverseKinematics, request: PlanRequest, plan: Callable[[], Plan]
@@ -90,7 +106,6 @@ class MotionExchange:
         node.create_subscription(String, PREVIEWED, self._take, QOS_KEPT_EVENTS)
         planner.on_planned = self._keep
         planner.previewed = self._approved = ApprovedMotions()
-        self._lengths: dict[bytes, int] = {}
         drives = planner.robot.config.base is not None
         self._tolerances = PreviewTolerances(around=STOPS_WITHIN) if drives else None
 
@@ -120,22 +135,14 @@ class MotionExchange:
             self._refuse("its first line is to be the identifier of the approved mission")
             return
         mark = mark_of(mission)
-        self._approved.of.pop(mark, None)
-        self._lengths.pop(mark, None)
         if text.strip() in ("", "[]"):
+            self._approved.drop(mark)
             return
-        self._make_room(len(text))
         # Whoever plans first reads them: that takes longer than a callback may.
-        self._approved.of[mark] = PreviewedMotions(
+        motions = PreviewedMotions(
             self._motions(text), partial(self._tell, mission), self._tolerances
         )
-        self._lengths[mark] = len(text)
-
-    def _make_room(self, length: int) -> None:
-        """Forget the oldest: of missions whose approver has died, mostly."""
-        while self._lengths and sum(self._lengths.values()) + length > LONGEST:
-            oldest = next(iter(self._lengths))
-            del self._lengths[oldest], self._approved.of[oldest]
+        self._approved.put(mark, motions, len(text))
 
     def _motions(self, text: str) -> Iterator[PlannedMotion]:
         try:
