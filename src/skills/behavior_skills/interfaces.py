@@ -197,6 +197,8 @@ class StreamedMotion:
     """(n, dof) [rad]."""
     velocities: Array
     """(n, dof) [rad/s]."""
+    left: object = None
+    """What the goal that sent it leaves to one that takes its place."""
 
 
 class ArmStream(Protocol):

@@ -236,6 +236,36 @@ def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
     world.keeps_limits()
 
 
+def shaking(world, noise, time=0.0):
+    """The target jumps to and fro from now on, as what is detected does."""
+    world.target = down(*np.array([0.5, -0.25, 0.2]) + noise.uniform(-0.005, 0.005, 3))
+    world.at.append((time, partial(shaking, world, noise, time + 0.05)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("period", [100.0, 0.3])
+def test_a_target_that_shakes_is_gone_to_by_a_planned_path_too(rig, period):
+    """Followed, or told by goals one after the other of which none lasts long."""
+    world = rig[0]
+    world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
+    world.sampled = [world.q.copy()]
+    world.add("wall", 0.55, 0.0, 0.2, size=(0.5, 0.04, 0.4))
+    shaking(world, np.random.default_rng(5))
+    plans, arrived, world.reason = 0, False, REPLACED
+    while not arrived:
+        world.cancel_at = world.time + period
+        skill = skill_of(rig, position_tolerance=0.015)
+        arrived = True
+        try:
+            skill.run()
+        except Cancelled:
+            arrived = False
+        plans += skill.plans
+        assert world.time < 4.0
+    assert 1 <= plans <= 3
+    world.keeps_limits()
+
+
 @pytest.mark.slow
 def test_obstacles_are_switched_while_it_moves(rig):
     world = rig[0]

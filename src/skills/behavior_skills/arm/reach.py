@@ -15,7 +15,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -63,6 +63,9 @@ STUCK_TIME = 0.4
 """[s] without ..."""
 STUCK_WAY = 0.01
 """[rad] ... this much motion of any joint, far from a target that rests, is being stuck."""
+RESTS, RESTS_AFAR = 1e-3, 0.03
+"""[m] by which a target that rests may shake, and that as a part of the distance from it: what is
+detected never quite rests."""
 MOVED, TURNED = 0.02, 0.1
 """[m], [rad] by which a target has moved away from where it was."""
 LOOK_AHEAD = (0.05, 0.15, 0.3)
@@ -121,6 +124,24 @@ class _Path:
     """[s] of the trajectory that was decided last."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What a goal leaves to one that takes its place and wants the same, but for the target: where
+    goals follow each other faster than it can be told that one is stuck, each goes on from there.
+    """
+
+    request: ReachRequest
+    reference: Reference
+    path: _Path | None
+    planned_for: Array | None
+    recent: deque[tuple[float, Array, Array, float]]
+
+    def serves(self, request: ReachRequest) -> bool:
+        """Whether `request` wants the same."""
+        mine = self.request
+        return replace(mine, target=request.target, approach=request.approach) == request
+
+
 @dataclass
 class ReachSkill(Skill):
     """One goal; call :meth:`run`."""
@@ -176,7 +197,9 @@ class ReachSkill(Skill):
             try:
                 self._reach()
             except Cancelled as cancelled:
-                if str(cancelled) != REPLACED:
+                if str(cancelled) == REPLACED:
+                    self._leave()
+                else:
                     self._rest()
                 raise
             except BaseException:
@@ -222,11 +245,28 @@ class ReachSkill(Skill):
                 rotation_tolerance=0.5 * self._angle_tolerance,
             ),
         )
-        self._servo.reset(instant.q, instant.qd, instant.qdd)
+        self._from(instant)
+        if last is not None and last.times[0] <= now:
+            self._take_over(last.left)
         self._smoother = TargetSmoother(self._servo.tool_pose(), PERIOD) if request.smooth else None
         self._passed = Elapsed(self.goal_context.now)
         if moving:  # a newer goal turns the arm at once
             self._decide(now)
+
+    def _leave(self) -> None:
+        """Leave what is known of the way to the goal that takes this one's place."""
+        if self._told:
+            ways = self._reference, self._path, self._planned_for, self._recent
+            motion = replace(self._reference.motion(), left=_Left(self.request, *ways))
+            self.stream.send(motion, self.goal_context.now())
+
+    def _take_over(self, left: object) -> None:
+        if not (isinstance(left, _Left) and left.serves(self.request)):
+            return
+        if left.planned_for is None or not _moved(left.planned_for, self._goal_pose()):
+            self._recent, self._planned_for = left.recent, left.planned_for
+            if left.path is not None:
+                self._path, self._reference = left.path, left.reference
 
     def _reach(self) -> None:
         while not self._done():
@@ -343,7 +383,7 @@ class ReachSkill(Skill):
         return (
             now - then >= STUCK_TIME - 0.5 * PERIOD
             and float(np.abs(q - q0).max()) < STUCK_WAY
-            and float(np.abs(target - target0).max()) < 1e-3
+            and float(np.abs(target - target0).max()) < max(RESTS, RESTS_AFAR * off0)
             and off > 0.7 * off0
         )
 
