@@ -177,6 +177,16 @@ def test_one_ball_is_taken_and_comes_back(seed: int) -> None:
     assert 0.3 < np.linalg.norm(back.position[:2]) < 0.7
 
 
+def test_each_of_the_six_picks_is_disturbed_by_some_seed() -> None:
+    """The sixth never was: then nothing else is left to fetch, and the ball is waited for."""
+    approaches: Script = [("pick", p, balls(*ALL[:n]), 1) for n in range(6) for p in PHASES]
+    picks = set()
+    for seed in range(40):
+        ((time, _),) = played(sort_balls.SortBallsDisturbances(seed), approaches)[:1]
+        picks.add(round(time / 0.2))
+    assert picks == {1, 2, 3, 4, 5, 6}
+
+
 def test_a_ball_is_put_back_until_the_simulation_does_it() -> None:
     plan = sort_balls.SortBallsDisturbances(1)
     taken = [what for _, what in played(plan, [("pick", p, balls(), 2) for p in PHASES * 6])]

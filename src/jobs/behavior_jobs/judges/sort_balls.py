@@ -81,7 +81,7 @@ class SortBallsDisturbances:
     def __init__(self, seed: int) -> None:
         """Draw the moments."""
         self._random = np.random.default_rng([seed, 1])
-        self._take = Moment(nth=int(self._random.integers(1, 6)), delay=0.0)
+        self._take = Moment(nth=int(self._random.integers(1, 7)), delay=0.0)
         self._away = float(self._random.uniform(2.0, 8.0))
         self._back_at = 0.0
         self._taken = ""

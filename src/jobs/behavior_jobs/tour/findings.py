@@ -47,6 +47,12 @@ def reached(evidence: Evidence, goals: Sequence[Goal]) -> list[float | None]:
     return times
 
 
+def _reached_at(evidence: Evidence, goals: Sequence[Goal], number: int) -> float | None:
+    """When the goal of that number, from 1, was reached [s]; None: never, or there is none."""
+    times = reached(evidence, goals)
+    return times[number - 1] if number <= len(times) else None
+
+
 def judge(evidence: Evidence, goals: Sequence[Goal]) -> list[Finding]:
     """All findings, in the order of the tour."""
     checks: tuple[Callable[[Evidence, Sequence[Goal]], Finding], ...] = (
@@ -104,7 +110,7 @@ def _reroute(evidence: Evidence, goals: Sequence[Goal]) -> Finding:
     around = [
         answer for answer in evidence.answered if answer.edges and numbers.get(answer.number, set())
     ]
-    arrived = reached(evidence, goals)[1]
+    arrived = _reached_at(evidence, goals, 2)
     fine = bool(failed) and bool(around) and arrived is not None and arrived > blocked
     avoided = ", ".join(sorted({edge for request in asked for edge in request.avoid})) or "nothing"
     words = (
@@ -152,7 +158,7 @@ def _moved_goal(evidence: Evidence, goals: Sequence[Goal]) -> Finding:
     if moved is None:
         return Finding(what, False, "no frame was moved")
     asked = [a for a in evidence.asked if a.cause is Cause.GOAL_MOVED and a.time >= moved - 0.5]
-    arrived = reached(evidence, goals)[3] if len(goals) > 3 else None
+    arrived = _reached_at(evidence, goals, 4)
     if not asked:
         return Finding(what, False, "no route to the moved goal was asked for")
     words = f"new route asked for after {asked[0].time - moved:.1f} s, goal 4 "
