@@ -154,6 +154,12 @@ def test_breakpoints_are_kept_beside_the_tree(bench: Bench) -> None:
     assert bench.core.operator.state.breakpoints == ("two",)
 
 
+def test_a_command_that_there_is_not_is_answered_with_all_that_there_are(bench: Bench) -> None:
+    manual(bench)
+    with pytest.raises(BehaviorTreeError, match="concurrent off, set, release, queue"):
+        bench.core.operator.obey("dance")
+
+
 @pytest.mark.parametrize(
     ("command", "words"),
     [

@@ -94,6 +94,8 @@ def test_wrong_commands_and_nodes_are_told(run):
         "'now' is too much here",
         "nothing has failed",
     ]
+    _, _, err = run(["jump", "go"], "--manual")
+    assert err.endswith(", set, help, quit)\n")  # those of the prompt too
     for flag in ("--break", "--from", "--to"):
         code, _, err = run([], flag, "nobody")
         assert code == 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from behavior_executor.running import queue_commands
 from behavior_executor.running.tree_run import TreeRun
 from behavior_tree import BehaviorTreeError
 from behavior_tree.run_control import RunCommands, RunControl
@@ -19,6 +20,7 @@ from behavior_tree.shown_text import visible
 
 MOST_PREPARED = 100
 """Commands that the next run begins with, and that are kept for it."""
+_RELEASE = "release"
 _FOR_THE_NEXT = ("stop", "go", "to", "after", "from", "break", "concurrent on", "concurrent off")
 """Commands that can be obeyed before there is a tree."""
 
@@ -105,7 +107,7 @@ class OperatorControl:
         command = tidy(command)
         if not command:
             return ""
-        if command == "release":
+        if command == _RELEASE:
             return self._release()
         if self._run is None:
             return self._prepare(command)
@@ -157,7 +159,9 @@ class OperatorControl:
             return
         assert self._run is not None
         self._control = RunControl(self._run.tree)
-        self._commands = RunCommands(self._control, self._run.file)
+        self._commands = RunCommands(
+            self._control, self._run.file, more=(_RELEASE, queue_commands.VERB)
+        )
         try:
             problems = self._commands.load_breakpoints()
         except BehaviorTreeError as error:

@@ -34,7 +34,7 @@ class RunPrompt:
         self._control = control
         self._timeout = timeout
         self._terminal = sys.stdin.isatty()
-        self._commands = RunCommands(control, file)
+        self._commands = RunCommands(control, file, more=("help", "quit"))
 
     def load_breakpoints(self) -> None:
         """Set those kept beside the file; what is no longer in the tree is told and left out."""

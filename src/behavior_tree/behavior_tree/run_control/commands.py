@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from behavior_tree.errors import BehaviorTreeError
@@ -35,11 +35,15 @@ class RunCommands:
     Args:
         control: of a tree
         file: of the tree, beside which breakpoints are kept; None: they are not
+        more: names of what whoever hands the lines on obeys itself, told beside those of here
     """
 
-    def __init__(self, control: RunControl, file: Path | None = None) -> None:
+    def __init__(
+        self, control: RunControl, file: Path | None = None, *, more: Sequence[str] = ()
+    ) -> None:
         self._control = control
         self._file = file
+        self._more = more
         self._commands: dict[str, Callable[[str], str]] = {
             "step": lambda node: _all("begins: ", control.step(node or None)),
             "go": _without(control.go),
@@ -75,7 +79,7 @@ class RunCommands:
         line = tidy(line) or "step"
         name = next((each for each in self._commands if f"{line} ".startswith(f"{each} ")), None)
         if name is None:
-            known = ", ".join(self._commands)
+            known = ", ".join((*self._commands, *self._more))
             raise BehaviorTreeError(f"no command '{visible(line)}' (there are {known})")
         return self._commands[name](line[len(name) + 1 :])
 
