@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.errors import BehaviorTreeError, LoadError
 from behavior_tree.importing.ihmc_fields import of_text, type_name
 from behavior_tree.importing.ihmc_json import Number, Object, compact, parse, write_behavior
-from behavior_tree.xml.document import parse_xml
+from behavior_tree.xml.document import Element
+from behavior_tree.xml.loader import Loader, some_names
 
 NOTHING = "nothing"
 """Mark of what is not in a behaviour: the child of an empty list, a Step around a list."""
@@ -29,27 +30,38 @@ _KINDS = {
 
 
 def export_ihmc(path: Path) -> dict[str, str]:
-    """The JSON files of a tree: text by name, the main tree's first.
+    """The JSON files of a tree and of those that it uses, from included files too: text by name,
+    the main tree's first.
 
     A node that has not been changed since it was imported is written as it was; others in today's
     form.
 
     Raises:
-        BehaviorTreeError: it has nodes that IHMC's program does not know; all are named
-        OSError: the file cannot be read
+        BehaviorTreeError: a file cannot be read, no tree is the main one, or there are nodes that
+            IHMC's program does not know; all are named
     """
-    data = path.read_bytes()
-    parse_xml(data, str(path))  # says what is wrong with it, and refuses what is hostile
-    root = ElementTree.fromstring(data)
-    trees = {each.get("ID", ""): each for each in root.iter("BehaviorTree")}
-    main = root.get("main_tree_to_execute") or next(iter(trees), "")
+    documents = Loader(lambda: "main_tree", check_names=False).load_file(path)
+    if documents.problems:
+        raise LoadError(documents.problems)
+    trees = {tree_id: _copy(each.element) for tree_id, each in documents.trees.items()}
+    main = documents.main_tree or next(iter(documents.own_trees or trees), "")
     if main not in trees:
         raise BehaviorTreeError(f"{path}: there is no tree '{main}' to export")
+    if not (documents.main_tree or documents.own_trees or len(trees) == 1):
+        known = some_names(trees)
+        raise BehaviorTreeError(f"{path}: set main_tree_to_execute to one of {known}")
     writer = _Writer(trees)
     writer.tree(main)
     if writer.problems:
         raise BehaviorTreeError(f"{path}: not exported: " + "; ".join(writer.problems))
     return writer.files
+
+
+def _copy(element: Element) -> ElementTree.Element:
+    """An element as the import makes it."""
+    made = ElementTree.Element(element.tag, element.attributes)
+    made.extend(map(_copy, element.children))
+    return made
 
 
 class _Writer:
@@ -66,7 +78,11 @@ class _Writer:
         """Write a tree; returns the name of its file: as others call it, or as its root says."""
         if tree_id in self._names:
             return self._names[tree_id]
-        root = self._trees[tree_id][0]
+        roots = self._trees[tree_id]
+        if len(roots) != 1:
+            self.problems.append(f"tree '{tree_id}' has {len(roots)} roots, one is wanted")
+            return called
+        root = roots[0]
         names = (called, root.get("name", ""), f"{tree_id}.json")
         free = [each for each in names if each.endswith(".json") and each not in self.files]
         name = free[0] if free else f"{tree_id} ({len(self.files)}).json"
@@ -119,6 +135,8 @@ class _Writer:
         if not known:
             self.problems.append(f"'{name}': IHMC has no {element.tag}")
         conditions = [each for each in element.attrib if each.startswith("_") and each not in _KEPT]
+        if element.tag == "SubTree" and element.get("ID") not in self._trees:
+            self.problems.append(f"'{name}': there is no tree '{element.get('ID', '')}'")
         if conditions:
             self.problems.append(f"'{name}': IHMC has no {', '.join(conditions)}")
         if around is not None and "_ihmc" not in {*around.attrib, *element.attrib}:

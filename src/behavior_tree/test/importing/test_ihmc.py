@@ -13,7 +13,7 @@ from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, NodeStatus
 from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.cli import main
 from behavior_tree.editing import TreeFiles, extract
-from behavior_tree.importing import export_ihmc, import_ihmc
+from behavior_tree.importing import export_ihmc, import_groot, import_ihmc
 from behavior_tree.placeholders import register_placeholders
 
 
@@ -296,6 +296,57 @@ def test_a_file_is_written_where_the_others_look_for_it(tmp_path):
     names = [child["file"] for child in json.loads(written["job.json"])["children"]]
     assert names == ["parts/grasp.json", "New.json"]
     assert set(written) == {"job.json", *names}
+
+
+def of_files(folder, project, **bodies):
+    """A project of Groot2 with a tree in each file, imported."""
+    names = [f"{name}.xml" for name in bodies]
+    for name, (tree_id, body) in bodies.items():
+        tree = f'<BehaviorTree ID="{tree_id}">{body}</BehaviorTree>'
+        (folder / f"{name}.xml").write_text(f'<root BTCPP_format="4">{tree}</root>')
+    includes = "".join(f'<include path="{name}"/>' for name in names)
+    path = folder / "job.btproj"
+    path.write_text(f'<root BTCPP_format="4"{project}>{includes}</root>')
+    path.with_suffix(".xml").write_text(import_groot(path, path.with_suffix(".xml")).xml)
+    return path.with_suffix(".xml")
+
+
+WAIT = '<Sleep name="a" msec="500"/>'
+LIST = f'<ConcurrentSequence name="list">{WAIT}{{}}</ConcurrentSequence>'
+
+
+def test_trees_of_included_files_are_exported_too(tmp_path):
+    """A project of Groot2 becomes a file that includes all of its files, and has no tree itself."""
+    inner = LIST.format('<SubTree ID="Part" name="part.json"/>')
+    main = ' main_tree_to_execute="Main"'
+    written = export_ihmc(
+        of_files(tmp_path, main, one=("Main", inner), two=("Part", LIST.format("")))
+    )
+    assert list(written) == ["Main.json", "part.json"]
+    assert json.loads(written["Main.json"])["children"][1] == {"file": "part.json"}
+
+
+def test_of_a_file_with_an_include_the_tree_in_it_is_the_main_one(tmp_path):
+    case = Case(tmp_path, sequence("job.json", wait("a")))
+    (tmp_path / "more.xml").write_text(case.xml.read_text().replace("job", "more"))
+    text = case.xml.read_text().replace(' main_tree_to_execute="job"', "")
+    case.xml.write_text(text.replace("<BehaviorTree", '<include path="more.xml"/><BehaviorTree'))
+    assert export_ihmc(case.xml) == {"job.json": case.text}
+
+
+def test_which_tree_is_missing_is_told_at_export(tmp_path):
+    file = of_files(tmp_path, "", one=("One", WAIT), two=("Two", WAIT))
+    with pytest.raises(BehaviorTreeError, match=r"set main_tree_to_execute to one of One, Two"):
+        export_ihmc(file)
+    gone = of_files(tmp_path, "", one=("One", LIST.format('<SubTree ID="Gone" name="there"/>')))
+    with pytest.raises(BehaviorTreeError, match=r"not exported: 'there': there is no tree 'Gone'"):
+        export_ihmc(gone)
+    (tmp_path / "one.xml").unlink()
+    with pytest.raises(BehaviorTreeError, match=r"job.xml:3:.*one\.xml"):
+        export_ihmc(gone)
+    empty = of_files(tmp_path, "", one=("One", ""))
+    with pytest.raises(BehaviorTreeError, match=r"tree 'One' has 0 roots"):
+        export_ihmc(empty)
 
 
 def test_a_text_of_digits_stays_a_text(tmp_path):
