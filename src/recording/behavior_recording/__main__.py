@@ -12,13 +12,14 @@ from behavior_recording.torn_file import complete
 
 def main() -> int:
     """Complete the files named on the command line; returns the exit code."""
+    code = 0
     for name in sys.argv[1:]:
         try:
             print(f"{name}: complete, {complete(Path(name))} messages")
         except RecordingError as error:
             print(error, file=sys.stderr)
-            return 1
-    return 0
+            code = 1
+    return code
 
 
 if __name__ == "__main__":

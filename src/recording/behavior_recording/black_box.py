@@ -19,12 +19,16 @@ from pathlib import Path
 
 from behavior_recording.errors import RecordingError
 from behavior_recording.mcap_file import McapFile, Safe
-from behavior_recording.recording import Recording
+from behavior_recording.recording import RecordedMessage, Recording
+from behavior_recording.torn_file import lock
 
 SEGMENTS = 8
 """Files in which the time that is kept is cut."""
 _BEGUN = "begun"
-_SEGMENT = "segment-*.mcap"
+_NUMBER = "[0-9]" * 20
+"""A time [ns] in names of files; others may lie beside them."""
+_SEGMENT = f"segment-{_NUMBER}.mcap"
+_KEPT = f"{_NUMBER}-*.mcap"
 
 Prologue = Callable[[McapFile, int], None]
 """Writes what a file begins with, with times up to the given one [ns]."""
@@ -42,8 +46,12 @@ class Limits:
     """Recordings that are kept; the oldest is deleted for a newer one."""
 
 
+class FolderTaken(RecordingError):
+    """Another black box is kept in this folder just now."""
+
+
 class BlackBox:
-    """A ring of files in a folder.
+    """A ring of files in a folder, which it has for itself until it is finished or abandoned.
 
     Args:
         folder: for the ring, ``kept`` below it for what is kept; what an earlier one left of its
@@ -52,6 +60,7 @@ class BlackBox:
         warn: is given what went wrong while something was kept
 
     Raises:
+        FolderTaken: another one is kept there
         RecordingError: the folder cannot be written
     """
 
@@ -67,18 +76,35 @@ class BlackBox:
         """Writes what each file begins with."""
         self._limits = limits
         self._warn = warn
+        self._lock: int | None = None
+        """Descriptor of the folder, which nobody else can lock meanwhile."""
         self._file: McapFile | None = None
         self._begun = self._last = 0
+        self._segment_size = limits.bytes / SEGMENTS
+        """[bytes] that a file has at least, unless it is ended before for its age."""
         self._messages = 0
         self._keeper: threading.Thread | None = None
         try:
             (folder / "kept").mkdir(parents=True, exist_ok=True)
+            self._own(folder)
             for left in folder.glob("keeping-*"):  # by one that was killed
                 shutil.rmtree(left, ignore_errors=True)
             for left in folder.glob("kept/*.part"):
                 left.unlink()
         except OSError as error:
+            self._let_go()
             raise RecordingError(f"{folder} cannot be made: {error.strerror}") from error
+
+    def _own(self, folder: Path) -> None:
+        self._lock = os.open(folder, os.O_RDONLY)
+        if not lock(self._lock):
+            self._let_go()
+            raise FolderTaken(f"another black box is kept in {folder}: end it first")
+
+    def _let_go(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def add(
         self, topic: str, message_type: str, data: bytes, *, log_time: int, publish_time: int = 0
@@ -98,10 +124,21 @@ class BlackBox:
         return Safe(self._messages, self._file.secure().bytes)
 
     def finish(self) -> None:
-        """Complete the file that is being written, and wait for what is being kept."""
-        if self._file is not None:
-            self._file.finish()
-            self._file = None
+        """Complete the file that is being written, and wait for what is being kept.
+
+        Raises:
+            RecordingError: it cannot be completed
+        """
+        file, self._file = self._file, None
+        try:
+            if file is not None:
+                file.finish()
+        finally:
+            self.wait()
+            self._let_go()
+
+    def wait(self) -> None:
+        """Wait for what is being kept."""
         if self._keeper is not None:
             self._keeper.join()
 
@@ -110,6 +147,7 @@ class BlackBox:
         if self._file is not None:
             self._file.abandon()
             self._file = None
+        self._let_go()
 
     def keep(self, name: str) -> Path | None:
         """Keep what there is, merged into one file, by a thread.
@@ -129,7 +167,10 @@ class BlackBox:
         if file is not None:
             file.finish()
         held = self._hold()
-        target = self.folder / "kept" / f"{self._last:020d}-{name}.mcap"
+        # What is kept last has the highest number, also where clocks were set back since.
+        newest = max((int(each.name[:20]) for each in self._kept()), default=0)
+        number = max(self._last, newest + 1)
+        target = self.folder / "kept" / f"{number:020d}-{name}.mcap"
         self._keeper = threading.Thread(target=self._merge, args=(held, target), name="keeper")
         self._keeper.start()
         return target
@@ -153,9 +194,8 @@ class BlackBox:
     def _merge(self, held: Path, target: Path) -> None:
         try:
             merge(sorted(held.glob(_SEGMENT)), target)
-            kept = sorted(target.parent.glob("*.mcap"))
-            for old in kept[: -self._limits.kept]:
-                old.unlink()
+            for old in self._kept()[: -self._limits.kept]:
+                old.unlink(missing_ok=True)
         except (RecordingError, OSError) as error:
             self._warn(f"the black box could not be kept: {error}")
         finally:
@@ -164,37 +204,66 @@ class BlackBox:
     def _is_full(self, file: McapFile, time: int) -> bool:
         return (
             time - self._begun >= 1e9 * self._limits.seconds / SEGMENTS
-            or file.size >= self._limits.bytes / SEGMENTS
+            or file.size >= self._segment_size
         )
 
     def _next(self, time: int) -> McapFile:
         if self._file is not None:
             self._file.finish()
-        self._drop_old(time)
+        try:
+            self._drop_old(time)
+        except OSError as error:
+            raise RecordingError(f"{self.folder} cannot be used: {error.strerror}") from error
         self._begun = time
         path = self.folder / f"segment-{time:020d}.mcap"
         self._file = McapFile(path, {_BEGUN: str(time)})
         if self.prologue is not None:
             self.prologue(self._file, time - 1)
+            # However much that is, as much of what is new has room behind it.
+            repeated = self._file.secure().bytes
+            self._segment_size = max(self._limits.bytes / SEGMENTS, 2 * repeated)
         return self._file
 
     def _drop_old(self, time: int) -> None:
         """Delete what is older than the time that is kept, and then what is too much."""
-        segments = self._segments()
-        begun = [int(each.stem.partition("-")[2]) for each in segments]
+        segments = self._without_those_to_come(time)
+        begun = [_begun(each) for each in segments]
         states = [each.stat() for each in segments]
         sizes = [each.st_size for each in states]
         oldest = time - 1e9 * self._limits.seconds
-        room = self._limits.bytes * (1 - 1 / SEGMENTS)
+        room = self._limits.bytes - self._segment_size
         for index, segment in enumerate(segments):
             follows = begun[index + 1] if index + 1 < len(segments) else time
             # The last one of an earlier box ended when that did, long before this one's first.
             ends = min(follows, states[index].st_mtime_ns)
             if ends < oldest or sum(sizes[index:]) > room:
-                segment.unlink()
+                segment.unlink(missing_ok=True)
+
+    def _without_those_to_come(self, time: int) -> list[Path]:
+        """The files of the ring, without those of a clock that has been set back since: nothing
+        can be put in order with them, and they would never be too old.
+        """
+        segments = self._segments()
+        to_come = [each for each in segments if _begun(each) >= time]
+        for each in to_come:
+            each.unlink(missing_ok=True)
+        if to_come:
+            self._warn(
+                f"the clock was set back: {len(to_come)} files in {self.folder}, of a time to come,"
+                " are deleted"
+            )
+        return [each for each in segments if each not in to_come]
 
     def _segments(self) -> list[Path]:
         return sorted(self.folder.glob(_SEGMENT))
+
+    def _kept(self) -> list[Path]:
+        """What is kept, the oldest first."""
+        return sorted(self.folder.glob(f"kept/{_KEPT}"))
+
+
+def _begun(segment: Path) -> int:
+    return int(segment.stem.partition("-")[2])
 
 
 def merge(segments: Iterable[Path], target: Path) -> int:
@@ -214,8 +283,15 @@ def merge(segments: Iterable[Path], target: Path) -> int:
     part.unlink(missing_ok=True)
     file = McapFile(part)
     try:
-        for topic, kind, data, times in _merged(segments):
-            file.add(topic, kind, data, log_time=times[0], publish_time=times[1])
+        for each in _merged(segments):
+            file.add(
+                each.topic,
+                each.type,
+                each.data,
+                log_time=each.time,
+                publish_time=each.publish_time,
+                definition=each.definition,
+            )
         if not file.messages:
             raise RecordingError("the black box is empty: nothing was recorded yet")
         file.finish()
@@ -226,14 +302,13 @@ def merge(segments: Iterable[Path], target: Path) -> int:
     return file.messages
 
 
-def _merged(segments: Iterable[Path]) -> Iterator[tuple[str, str, bytes, tuple[int, int]]]:
+def _merged(segments: Iterable[Path]) -> Iterator[RecordedMessage]:
     first = True
     for segment in segments:
         try:
             with Recording(segment) as recording:
                 begun = 0 if first else int(recording.about.get(_BEGUN, "0"))
                 first = False
-                for each in recording.messages(start=begun):
-                    yield each.topic, each.type, each.data, (each.time, each.publish_time)
+                yield from recording.messages(start=begun)
         except RecordingError:
             continue  # it was killed before anything in it was safe, or is damaged from here on

@@ -39,7 +39,12 @@ class Chunks:
         self._stream, self._summary = stream, summary
 
     def messages(
-        self, topics: Collection[str] | None, *, start: int | None, end: int | None, reverse: bool
+        self,
+        topics: Collection[str] | None = None,
+        *,
+        start: int | None = None,
+        end: int | None = None,
+        reverse: bool = False,
     ) -> Iterator[tuple[Schema | None, Channel, Message]]:
         """Messages in the order of their times, read as one goes on.
 
@@ -54,7 +59,7 @@ class Chunks:
         """
         schemas, channels = self._summary.schemas, self._summary.channels
         wanted = {i for i, each in channels.items() if topics is None or each.topic in topics}
-        chosen = [each for each in self._summary.chunk_indexes if _may_hold(each, wanted)]
+        chosen = [each for each in self._summary.chunk_indexes if self._may_hold(each, wanted)]
         first = float("-inf") if start is None else start
         last = float("inf") if end is None else end
         chosen = [c for c in chosen if c.message_end_time >= first and c.message_start_time <= last]
@@ -87,6 +92,14 @@ class Chunks:
                 yield from waiting[:split]
                 del waiting[:split]
 
+    def _may_hold(self, chunk: ChunkIndex, channels: set[int]) -> bool:
+        """Whether a chunk may have messages of these channels; not all files tell.
+
+        One with a channel that is not known stands beside a damaged one, where it may be any.
+        """
+        told = chunk.message_index_offsets.keys()
+        return not (told and told <= self._summary.channels.keys()) or not channels.isdisjoint(told)
+
     def _read(self, index: ChunkIndex, wanted: set[int]) -> Iterator[_Found]:
         self._stream.seek(index.chunk_start_offset + _HEAD.size, io.SEEK_SET)
         chunk = Chunk.read(ReadDataStream(self._stream))
@@ -106,9 +119,3 @@ class Chunks:
                     yield log_time, index.chunk_start_offset, number, message
             at += size
             number += 1
-
-
-def _may_hold(chunk: ChunkIndex, channels: set[int]) -> bool:
-    """Whether a chunk may have messages of these channels; not all files tell."""
-    told = chunk.message_index_offsets
-    return not told or not channels.isdisjoint(told)

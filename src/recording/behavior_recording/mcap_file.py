@@ -18,6 +18,7 @@ from mcap.writer import Writer
 
 from behavior_recording.errors import RecordingError
 from behavior_recording.schemas import schema_text
+from behavior_recording.torn_file import lock
 
 PROFILE = "ros2"
 FORMAT = "1"
@@ -53,8 +54,8 @@ class McapFile:
         self.messages = 0
         """Given so far, safe or not."""
         self.safe = Safe()
-        self._channels: dict[tuple[str, str], int] = {}
-        self._schemas: dict[str, int] = {}
+        self._channels: dict[tuple[str, str, str | None], int] = {}
+        self._schemas: dict[tuple[str, str | None], int] = {}
         try:
             self._stream: IO[Any] = path.open("xb")
         except FileExistsError:
@@ -63,6 +64,7 @@ class McapFile:
             ) from None
         except OSError as error:
             raise RecordingError(f"{path} cannot be written: {error.strerror}") from error
+        lock(self._stream)
         self._writer: Any = Writer(self._stream, chunk_size=LARGEST_CHUNK)
         self._writer.start(profile=PROFILE, library="behavior_recording")
         self._writer.add_metadata(METADATA, {"format": FORMAT, **(about or {})})
@@ -73,7 +75,14 @@ class McapFile:
         return int(self._stream.tell())
 
     def add(
-        self, topic: str, message_type: str, data: bytes, *, log_time: int, publish_time: int = 0
+        self,
+        topic: str,
+        message_type: str,
+        data: bytes,
+        *,
+        log_time: int,
+        publish_time: int = 0,
+        definition: str | None = None,
     ) -> None:
         """Add a message.
 
@@ -83,12 +92,14 @@ class McapFile:
             data: in CDR
             log_time: wall time since 1970 at which it was received [ns]
             publish_time: likewise, at which it was sent; 0: not known
+            definition: what its type consists of; None: as in this environment
 
         Raises:
             RecordingError: it cannot be written
             SchemaError: nothing is known of its type
         """
-        channel = self._channels.get((topic, message_type)) or self._channel(topic, message_type)
+        key = topic, message_type, definition
+        channel = self._channels.get(key) or self._channel(*key)
         try:
             self._writer.add_message(
                 channel, log_time, data, publish_time or log_time, self.messages & 0xFFFFFFFF
@@ -135,14 +146,15 @@ class McapFile:
         with suppress(OSError):  # it cannot write what it holds back: that is told already
             self._stream.close()
 
-    def _channel(self, topic: str, message_type: str) -> int:
-        schema: int | None = self._schemas.get(message_type)
+    def _channel(self, topic: str, message_type: str, definition: str | None) -> int:
+        key = message_type, definition
+        schema: int | None = self._schemas.get(key)
         if schema is None:
-            text = schema_text(message_type)
+            text = schema_text(message_type) if definition is None else definition
             schema = self._writer.register_schema(message_type, SchemaEncoding.ROS2, text.encode())
-            self._schemas[message_type] = schema
+            self._schemas[key] = schema
         channel: int = self._writer.register_channel(topic, MessageEncoding.CDR, schema)
-        self._channels[topic, message_type] = channel
+        self._channels[topic, message_type, definition] = channel
         return channel
 
     def _failure(self, error: OSError) -> RecordingError:

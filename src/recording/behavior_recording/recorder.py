@@ -75,7 +75,8 @@ class Recorder:
         self._latched: dict[tuple[str, frozenset[str]], tuple[str, bytes]] = {}
         """By topic and, of fixed frames, which these are."""
         self._recent: deque[tuple[Any, bytes, int]] = deque(maxlen=MOST_KEPT_RECORDS)
-        self._standing = Standing()
+        self.standing = Standing()
+        """As it was when everything was put on the disk last."""
 
     def take(
         self,
@@ -116,13 +117,13 @@ class Recorder:
             RecordingError: that is not possible
         """
         counter = self._counters[names.TREE_RECORD]
-        self._standing = Standing(
+        self.standing = Standing(
             self._target.secure(),
             counter.life,
             counter.sequence,
             sum(each.lost for each in self._counters.values()),
         )
-        return self._standing
+        return self.standing
 
     def begin_file(self, file: McapFile, time: int) -> None:
         """Write what another file begins with: what is told once, and the state of the tree."""

@@ -14,14 +14,17 @@ import re
 import signal
 import sys
 import time
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from behavior_msgs.msg import MissionFeedback, OperatorCommand, RecordingState, TreeRecord
 from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
@@ -29,7 +32,7 @@ from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from behavior_recording import topics as names
-from behavior_recording.black_box import BlackBox, Limits
+from behavior_recording.black_box import BlackBox, FolderTaken, Limits
 from behavior_recording.errors import RecordingError
 from behavior_recording.folder import default_folder
 from behavior_recording.mcap_file import McapFile
@@ -62,6 +65,21 @@ PARAMETERS = [
 ]
 
 
+@dataclass
+class _Heard:
+    """A topic that is recorded."""
+
+    topic: str
+    message_type: str
+    kind: Any
+    """The class of its messages."""
+    qos: QoSProfile
+    """As it is asked for."""
+    latched: bool = False
+    """Somebody tells it once and for all."""
+    subscription: Any = None
+
+
 class RecorderNode(Node):  # type: ignore[misc]
     """Records until it is destroyed."""
 
@@ -81,8 +99,10 @@ class RecorderNode(Node):  # type: ignore[misc]
         """Why nothing is recorded any more; empty: it is."""
         namespace = self.get_namespace().rstrip("/")
         self._selection = Selection(self._values["images"], namespace)
-        self._heard: set[str] = set()
+        self._heard: dict[str, _Heard] = {}
         self._left_out: set[str] = set()
+        self._offer_less: set[str] = set()
+        """Topics with publishers that are not heard, as they offer less than was asked for."""
         self._keep_at = 0.0
         self._why = ""
         try:
@@ -96,22 +116,26 @@ class RecorderNode(Node):  # type: ignore[misc]
             ("mission/feedback", MissionFeedback, QOS_REQUESTS),
         ):
             message_type = f"behavior_msgs/msg/{kind.__name__}"
-            self._subscribe(self.resolve_topic_name(topic), message_type, kind, qos)
+            self._subscribe(_Heard(self.resolve_topic_name(topic), message_type, kind, qos))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(LOOK_PERIOD, self._look, clock=steady)
         self.create_timer(SECURE_PERIOD, self._secure, clock=steady)
-        self.create_service(Trigger, "behavior/keep_recording", self._on_keep)
+        if self._box is not None:  # a recorder beside it must not answer in its place
+            self.create_service(Trigger, "behavior/keep_recording", self._on_keep)
         self._look()
         self._secure()
 
     def destroy_node(self) -> None:
         """Complete the recording, and destroy the node."""
-        if not self.problem:
-            try:
+        try:
+            if self._keep_at and self._box is not None:
+                self._box.wait()
+                self._keep(self._why)
+            if not self.problem:
                 self._target.finish()
                 self.get_logger().info(f"recorded {self.path}")
-            except RecordingError as error:
-                self.get_logger().error(str(error))
+        except RecordingError as error:
+            self.get_logger().error(str(error))
         super().destroy_node()
 
     # -- what is written -------------------------------------------------------------------------
@@ -121,9 +145,8 @@ class RecorderNode(Node):  # type: ignore[misc]
         output = self._values["output"]
         self._box: BlackBox | None = None
         if self._values["black_box"]:
-            self.path = folder / f"black_box_{self.context.get_domain_id()}"
-            limits = Limits(60.0 * self._values["black_box"], self._values["black_box_size"] << 20)
-            self._box = BlackBox(self.path, limits, warn=self.get_logger().error)
+            self._box = self._own_box(folder)
+            self.path = self._box.folder
             self._target: Any = self._box
         else:
             name = f"{datetime.now():%Y%m%d-%H%M%S-%f}.mcap"
@@ -141,6 +164,19 @@ class RecorderNode(Node):  # type: ignore[misc]
         if self._box is not None:
             self._box.prologue = self._recorder.begin_file
 
+    def _own_box(self, folder: Path) -> BlackBox:
+        """A black box in the robot's folder, or in one beside it while another is kept there."""
+        robot = self._selection.namespace.replace("/", "_")
+        name = f"black_box_{self.context.get_domain_id()}{robot}"
+        limits = Limits(60.0 * self._values["black_box"], self._values["black_box_size"] << 20)
+        for number in count(1):
+            path = folder / (name if number == 1 else f"{name}-{number}")
+            try:
+                return BlackBox(path, limits, warn=self.get_logger().error)
+            except FolderTaken as error:
+                self.get_logger().warning(str(error))
+        raise AssertionError
+
     def _secure(self) -> None:
         if not self.problem:
             try:
@@ -148,11 +184,12 @@ class RecorderNode(Node):  # type: ignore[misc]
             except RecordingError as error:
                 self._give_up(error)
         if self._keep_at and time.monotonic() >= self._keep_at:
-            self._keep_at = 0.0
             try:
-                self._keep(self._why)
+                if self._keep(self._why) is None:
+                    return  # one is being kept: once more after it
             except RecordingError as error:  # the ring goes on
                 self.get_logger().error(str(error))
+            self._keep_at = 0.0
 
     def _publish(self, standing: Standing) -> None:
         message = RecordingState(
@@ -172,7 +209,7 @@ class RecorderNode(Node):  # type: ignore[misc]
         self.problem = str(error)
         self.get_logger().error(f"the recording ends: {error}")
         self._target.abandon()
-        self._publish(Standing())
+        self._publish(self._recorder.standing)
         if self._values["stop_on_problem"]:
             os.kill(os.getpid(), signal.SIGTERM)
 
@@ -180,39 +217,70 @@ class RecorderNode(Node):  # type: ignore[misc]
 
     def _look(self) -> None:
         """Subscribe to topics that have come."""
-        for topic, kinds in self.get_topic_names_and_types():
+        for topic, _ in self.get_topic_names_and_types():
             if topic in self._heard or topic in self._left_out:
                 continue
             publishers = self.get_publishers_info_by_topic(topic)
-            if not publishers:
-                continue
-            message_type = kinds[0]
-            kind = self._message_class(topic, message_type, kinds)
-            if kind is None:
+            if publishers and not self._begin_to_hear(topic, publishers):
                 self._left_out.add(topic)
-            else:
-                self._subscribe(topic, message_type, kind, _qos_for(publishers))
+        while self._offer_less:
+            self._ask_for_less(self._offer_less.pop())
 
-    def _message_class(self, topic: str, message_type: str, kinds: list[str]) -> Any:
+    def _begin_to_hear(self, topic: str, publishers: list[Any]) -> bool:
+        """Subscribe to a topic; returns whether it is recorded."""
+        kinds = sorted({each.topic_type for each in publishers})
+        kind = self._message_class(topic, kinds)
+        if kind is None:
+            return False
+        try:
+            latched = any(_is_latched(each.qos_profile) for each in publishers)
+            self._subscribe(_Heard(topic, kinds[0], kind, _qos_for(publishers), latched))
+        except Exception as error:  # whatever the middleware has against a type of somebody's
+            self.get_logger().warning(f"{topic} is not recorded: {error}")
+            return False
+        return True
+
+    def _message_class(self, topic: str, kinds: list[str]) -> Any:
         """What messages of a topic are made of; None: it is not recorded."""
+        message_type = kinds[0]
         if not self._selection.takes(topic, message_type):
             return None
-        package, _, name = message_type.split("/")
         try:
             if len(kinds) > 1:
                 raise SchemaError(f"it has several types: {', '.join(kinds)}")
             schema_text(message_type)
+            package, _, name = message_type.split("/")
             return getattr(import_module(f"{package}.msg"), name)
         except (SchemaError, ImportError, AttributeError) as error:
             self.get_logger().warning(f"{topic} is not recorded: {error}")
             return None
 
-    def _subscribe(self, topic: str, message_type: str, kind: Any, qos: QoSProfile) -> None:
-        self._heard.add(topic)
-        latched = qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    def _subscribe(self, heard: _Heard) -> None:
+        topic = heard.topic
         plain = self._selection.plain(topic)
-        take = partial(self._take, plain, message_type, latched)
-        self.create_subscription(kind, topic, take, qos, raw=True)
+        take = partial(self._take, plain, heard.message_type, heard.latched)
+        told = SubscriptionEventCallbacks(
+            incompatible_qos=lambda _: self._offer_less.add(topic), use_default_callbacks=False
+        )
+        heard.subscription = self.create_subscription(
+            heard.kind, topic, take, heard.qos, raw=True, event_callbacks=told
+        )
+        self._heard[topic] = heard
+
+    def _ask_for_less(self, topic: str) -> None:
+        """Subscribe anew by what all publishers of a topic can serve.
+
+        This may miss what is sent meanwhile; of a publisher that is not heard, all is missed.
+        """
+        before = self._heard[topic]
+        publishers = [
+            each
+            for each in self.get_publishers_info_by_topic(topic)
+            if each.topic_type == before.message_type
+        ]
+        if publishers:
+            self._subscribe(replace(before, qos=_qos_for(publishers)))
+            self.destroy_subscription(before.subscription)
 
     def _take(self, topic: str, message_type: str, latched: bool, data: bytes, info: Any) -> None:
         if self.problem:
@@ -223,7 +291,7 @@ class RecorderNode(Node):  # type: ignore[misc]
                 message_type,
                 data,
                 publish_time=info["source_timestamp"],
-                latched=latched and topic not in (names.COMMANDS,),
+                latched=latched,
             )
         except RecordingError as error:
             self._give_up(error)
@@ -259,11 +327,15 @@ class RecorderNode(Node):  # type: ignore[misc]
         return answer
 
 
+def _is_latched(qos: QoSProfile) -> bool:
+    return bool(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL)
+
+
 def _qos_for(publishers: list[Any]) -> QoSProfile:
     """What all publishers of a topic can serve, and as much of it as possible."""
     offers = [each.qos_profile for each in publishers]
     reliable = all(each.reliability == ReliabilityPolicy.RELIABLE for each in offers)
-    latched = all(each.durability == DurabilityPolicy.TRANSIENT_LOCAL for each in offers)
+    latched = all(_is_latched(each) for each in offers)
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=_DEPTH if reliable else 100,

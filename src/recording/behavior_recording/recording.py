@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mcap.reader import SeekingReader
 from mcap.records import Channel, Message, Schema
@@ -29,6 +29,7 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.closing import Closing
 from behavior_tree.monitoring.tree_records import RecordKind
 
+_Read = TypeVar("_Read")
 _STATUSES = {status.value: status for status in NodeStatus}
 _TREE = (names.TREE_STATE, names.TREE_RECORD)
 
@@ -55,6 +56,8 @@ class RecordedMessage:
     """Wall time since 1970 at which it was sent [ns], where that is known."""
     data: bytes = field(repr=False)
     """In CDR."""
+    definition: str = field(repr=False)
+    """What its type consists of."""
     _decode: Callable[[bytes], Any] = field(repr=False)
 
     @cached_property
@@ -223,6 +226,14 @@ class Recording(Closing):
         """The newest message of a topic at a time; None: there was none yet."""
         return next(self.messages(topic, end=time, reverse=True), None)
 
+    @cached_property
+    def _definitions(self) -> dict[int, str]:
+        """By number of the schema; of one that is no text a decoder has told already."""
+        return {
+            number: schema.data.decode(errors="replace")
+            for number, schema in self._summary.schemas.items()
+        }
+
     def _message(
         self, schema: Schema | None, channel: Channel, message: Message
     ) -> RecordedMessage:
@@ -238,7 +249,8 @@ class Recording(Closing):
             message.log_time,
             message.publish_time,
             message.data,
-            decoder or _undecoded,
+            self._definitions[schema.id] if schema else "",
+            partial(_decoded, self.path, channel.topic, decoder),
         )
 
     # -- trees -----------------------------------------------------------------------------------
@@ -255,12 +267,19 @@ class Recording(Closing):
             yield self._record(message)
 
     def _record(self, message: RecordedMessage) -> RecordedRecord:
+        return self._taken_apart(_record, message, "a record of the tree")
+
+    def _taken_apart(
+        self, read: Callable[[RecordedMessage], _Read], message: RecordedMessage, what: str
+    ) -> _Read:
         try:
-            return _record(message)
+            return read(message)
+        except RecordingError:
+            raise
         except Exception as error:  # as of `_message`: some is found only when it is taken apart
             raise RecordingError(
-                f"{self.path}: a record of the tree cannot be read: it is damaged, or another"
-                f" version has recorded it: {error}"
+                f"{self.path}: {what} cannot be read: it is damaged, or another version has"
+                f" recorded it: {error}"
             ) from error
 
     def moments(self, *, start: int | None = None, end: int | None = None) -> Iterator[TreeMoment]:
@@ -313,16 +332,20 @@ class Recording(Closing):
     def commands(self) -> Iterator[RecordedCommand]:
         """What was asked of the executor, in order: missions, commands of operators, reloads."""
         for message in self.messages(names.COMMANDS):
-            value = message.value
-            yield RecordedCommand(
-                message.time,
-                value.channel,
-                value.command,
-                value.accepted,
-                value.answer,
-                value.life,
-                value.sequence,
-            )
+            yield self._taken_apart(_command, message, "a command")
+
+
+def _command(message: RecordedMessage) -> RecordedCommand:
+    value = message.value
+    return RecordedCommand(
+        message.time,
+        value.channel,
+        value.command,
+        value.accepted,
+        value.answer,
+        value.life,
+        value.sequence,
+    )
 
 
 def _following(moment: TreeMoment | None, record: RecordedRecord) -> TreeMoment | None:
@@ -404,5 +427,12 @@ def _gaps(numbers: Iterable[tuple[int, int, int]], what: str) -> list[Gap]:
     return found
 
 
-def _undecoded(data: bytes) -> Any:
-    raise RecordingError("the message is in an encoding that is not read here")
+def _decoded(path: Path, topic: str, decoder: Callable[[bytes], Any] | None, data: bytes) -> Any:
+    if decoder is None:
+        raise RecordingError(f"{path}: {topic} is in an encoding that is not read here")
+    try:
+        return decoder(data)
+    except Exception as error:  # as of `Recording._message`
+        raise RecordingError(
+            f"{path} is damaged: a message of {topic} cannot be read: {error}"
+        ) from error

@@ -53,7 +53,7 @@ def schema_text(message_type: str) -> str:
     """
     if message_type == NAV2_LOG:
         return NAV2_LOG_TEXT
-    package, _, name = message_type.split("/")
+    package, _, name = _split(message_type)
     parts = {(package, name): _definition(package, name)}
     waiting = [(package, name)]
     while waiting:
@@ -63,6 +63,13 @@ def schema_text(message_type: str) -> str:
                 waiting.append(inner)
     head, *others = parts.items()
     return head[1] + "".join(f"{_LINE}\nMSG: {p}/{n}\n{text}" for (p, n), text in others)
+
+
+def _split(message_type: str) -> list[str]:
+    parts = message_type.split("/")
+    if len(parts) != 3:
+        raise SchemaError(f"'{message_type}' is no type of ROS messages, like std_msgs/msg/String")
+    return parts
 
 
 def _parts_of(

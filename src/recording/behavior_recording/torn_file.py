@@ -8,11 +8,13 @@ its power may have left anything in it.
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +27,7 @@ from mcap.records import (
     Channel,
     Chunk,
     ChunkIndex,
+    Message,
     MessageIndex,
     Metadata,
     MetadataIndex,
@@ -36,6 +39,7 @@ from mcap.summary import Summary
 from mcap.writer import Writer
 from zstandard import ZstdError
 
+from behavior_recording.chunks import Chunks
 from behavior_recording.errors import RecordingError
 
 MAGIC = b"\x89MCAP0\r\n"
@@ -116,31 +120,57 @@ def scan(stream: IO[bytes]) -> _Found:
 
 
 def complete(path: Path) -> int:
-    """Complete a file in its place; one that is whole stays as it is.
+    """Complete a file in its place; one that is whole, or cannot be completed, stays as it is.
 
     Returns:
         How many messages are in it.
 
     Raises:
-        RecordingError: it is no MCAP file, or cannot be written
+        RecordingError: it is no MCAP file, holds nothing, is damaged before its end, is still being
+            written, or cannot be written
     """
+    fresh = path.with_name(f".{path.name}.completed")
     try:
         with path.open("rb") as stream:
             if is_whole(stream):
-                statistics = SeekingReader(stream).get_summary()
-                counted = statistics.statistics if statistics else None
+                summary = SeekingReader(stream).get_summary()
+                counted = summary.statistics if summary else None
                 return counted.message_count if counted else 0
-            fresh = path.with_name(f".{path.name}.completed")
-            count = _rewrite(stream, fresh)
-        os.replace(fresh, path)
+            if not lock(stream):
+                raise RecordingError(f"{path} is still being written: end its recorder first")
+            try:
+                count = _rewrite(stream, fresh)
+                os.replace(fresh, path)
+            finally:
+                fresh.unlink(missing_ok=True)
     except OSError as error:
         raise RecordingError(f"{path} cannot be completed: {error.strerror}") from error
+    except BROKEN as error:
+        raise RecordingError(f"{path} is damaged: {error}; it stays as it is") from error
     return count
+
+
+def lock(opened: IO[bytes] | int) -> bool:
+    """Keep others from what one writes to, a file or a folder; whoever dies lets go of it.
+
+    Returns:
+        False: somebody else has it. Where files cannot be locked, nobody has.
+    """
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _rewrite(stream: IO[bytes], target: Path) -> int:
     """Write what is whole of a file into another one, completed; returns the messages."""
     reader = TornReader(stream)
+    summary = reader.get_summary()
+    if not summary.chunk_indexes:
+        raise RecordingError(f"{stream.name} holds no messages")
     count = 0
     channels: dict[int, int] = {}
     schemas: dict[int, int] = {}
@@ -150,7 +180,7 @@ def _rewrite(stream: IO[bytes], target: Path) -> int:
         writer.start(profile=header.profile, library=header.library)
         for metadata in reader.iter_metadata():
             writer.add_metadata(metadata.name, metadata.metadata)
-        for schema, channel, message in reader.iter_messages(log_time_order=False):
+        for schema, channel, message in Chunks(stream, summary).messages():
             if channel.id not in channels:
                 if schema is not None and schema.id not in schemas:
                     schemas[schema.id] = writer.register_schema(
@@ -251,7 +281,10 @@ def _drop_broken_end(stream: IO[bytes], found: _Found) -> None:
 
 
 def _collect_channels(stream: IO[bytes], summary: Summary) -> None:
-    """Read schemas and channels, which are in the first chunks that use them, and count."""
+    """Read schemas and channels, which are in the first chunks that use them, and count.
+
+    What is damaged is passed over here: whoever reads the messages of a chunk is told.
+    """
     statistics = Statistics(
         attachment_count=0,
         channel_count=0,
@@ -268,34 +301,36 @@ def _collect_channels(stream: IO[bytes], summary: Summary) -> None:
         if known and index.message_index_offsets:
             _count_by_index(stream, index, statistics)
             continue
+        for message in _take_definitions(stream, summary, index):
+            _count(statistics, message.channel_id, 1)
+    if any(c.message_index_offsets.keys() - summary.channels.keys() for c in summary.chunk_indexes):
+        # A channel may stand in the chunk before its first message.
+        for index in summary.chunk_indexes:
+            _take_definitions(stream, summary, index)
+    statistics.channel_count = len(summary.channels)
+    statistics.schema_count = len(summary.schemas)
+    summary.statistics = statistics
+
+
+def _take_definitions(stream: IO[bytes], summary: Summary, index: ChunkIndex) -> list[Message]:
+    """Enter the schemas and channels of a chunk; returns its messages."""
+    messages = []
+    with suppress(*BROKEN):
         for record in _chunk_records(stream, index):
             if isinstance(record, Schema):
                 summary.schemas[record.id] = record
             elif isinstance(record, Channel):
                 summary.channels[record.id] = record
             else:
-                _count(statistics, record.channel_id, 1)
-    if any(c.message_index_offsets.keys() - summary.channels.keys() for c in summary.chunk_indexes):
-        _read_all_channels(stream, summary)
-    statistics.channel_count = len(summary.channels)
-    statistics.schema_count = len(summary.schemas)
-    summary.statistics = statistics
-
-
-def _read_all_channels(stream: IO[bytes], summary: Summary) -> None:
-    """Read every chunk: a channel may stand in the chunk before its first message."""
-    for index in summary.chunk_indexes:
-        for record in _chunk_records(stream, index):
-            if isinstance(record, Schema):
-                summary.schemas[record.id] = record
-            elif isinstance(record, Channel):
-                summary.channels[record.id] = record
+                messages.append(record)
+    return messages
 
 
 def _count_by_index(stream: IO[bytes], index: ChunkIndex, statistics: Statistics) -> None:
     for channel, offset in index.message_index_offsets.items():
         stream.seek(offset + _HEAD.size)
-        _count(statistics, channel, len(MessageIndex.read(ReadDataStream(stream)).records))
+        with suppress(*BROKEN):
+            _count(statistics, channel, len(MessageIndex.read(ReadDataStream(stream)).records))
 
 
 def _count(statistics: Statistics, channel: int, messages: int) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
 from itertools import count, pairwise
 from pathlib import Path
@@ -14,7 +15,7 @@ from recorded import Clock, record, tree_of
 
 from behavior_recording import Recording, RecordingError, TreeRecording
 from behavior_recording import topics as names
-from behavior_recording.black_box import BlackBox, Limits
+from behavior_recording.black_box import BlackBox, FolderTaken, Limits
 from behavior_recording.encoding import encode
 from behavior_recording.mcap_file import McapFile
 from behavior_recording.recorder import Recorder
@@ -136,8 +137,6 @@ def test_the_last_minutes_are_kept_in_order_and_once_each(tmp_path):
 
 @pytest.mark.slow
 def test_the_ring_stays_below_its_size(tmp_path):
-    import random
-
     draw = random.Random(1)
     limits = Limits(seconds=1e6, bytes=400_000)
     box = Box(tmp_path, limits)
@@ -300,6 +299,83 @@ def test_one_at_a_time_is_kept(tmp_path, monkeypatch):
     go.set()
     box.box.finish()
     assert notes(path) == [1, 2, 3]
+
+
+def test_what_is_kept_holds_types_that_are_not_known_here_and_their_definitions(tmp_path):
+    earlier = McapFile(tmp_path / f"segment-{SECOND:020d}.mcap")
+    data = encode(STRING, {"data": "old"})
+    for kind, text in (("gone_msgs/msg/Gone", "string word"), (STRING, "string word")):
+        earlier.add("/gone", kind, data, log_time=SECOND, definition=text)
+    earlier.finish()
+    box = Box(tmp_path, Limits(seconds=80.0))
+    box.time = 2 * SECOND
+    box.feed(2)
+    with Recording(box.keep()) as read:
+        assert [m.value.word for m in read.messages("/gone")] == ["old", "old"]
+        assert [m.value.data[0] for m in read.messages("/note")] == ["3", "4"]
+    assert box.warnings == []
+
+
+def test_a_ring_of_a_time_to_come_makes_room_for_what_is_new(tmp_path):
+    limits = Limits(seconds=80.0, bytes=100_000, kept=3)
+    earlier = Box(tmp_path, limits)
+    earlier.time = 10_000 * SECOND
+    earlier.feed(20)
+    for _ in range(3):
+        earlier.keep()
+    box = Box(tmp_path, limits)  # its clock was set back
+    box.feed(40)
+    kept = [box.keep() for _ in range(2)]
+    assert [notes(each) for each in kept] == [list(range(1, 41))] * 2
+    assert any("time to come" in each for each in box.warnings)
+    assert len(list((tmp_path / "kept").iterdir())) == 3
+
+
+def test_files_of_others_in_the_folder_stay_and_do_no_harm(tmp_path):
+    limits = Limits(seconds=16.0, kept=1)
+    box = Box(tmp_path, limits)
+    box.feed(10)
+    others = [tmp_path / "segment-copy.mcap", tmp_path / "kept" / "precious.mcap"]
+    for other in others:
+        other.write_text("mine")
+    box.feed(30)
+    kept = [box.keep() for _ in range(2)]
+    assert [each.exists() for each in kept] == [False, True]
+    assert notes(kept[1])[-1] == 40
+    assert all(other.read_text() == "mine" for other in others)
+
+
+@pytest.mark.parametrize("call", ["stat", "unlink"])
+def test_a_folder_that_cannot_be_used_any_more_is_a_sentence(tmp_path, monkeypatch, call):
+    box = Box(tmp_path, Limits(seconds=16.0))
+    box.feed(3)
+
+    def refuse(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, call, refuse)
+    with pytest.raises(RecordingError, match="Read-only file system"):
+        box.feed(60)
+
+
+def test_a_folder_has_one_black_box_at_a_time(tmp_path):
+    first = BlackBox(tmp_path, Limits(), warn=print)
+    (tmp_path / "keeping-just-now").mkdir()
+    with pytest.raises(FolderTaken, match="another black box"):
+        BlackBox(tmp_path, Limits(), warn=print)
+    assert (tmp_path / "keeping-just-now").exists()
+    first.finish()
+    BlackBox(tmp_path, Limits(), warn=print).finish()
+
+
+def test_what_each_file_begins_with_may_be_larger_than_a_file(tmp_path):
+    limits = Limits(seconds=1e6, bytes=800_000)
+    box = Box(tmp_path, limits)
+    text = random.Random(1).randbytes(150_000).hex()
+    box.recorder.take("/map", STRING, encode(STRING, {"data": f"{text}"}), latched=True)
+    box.feed(200, size=500)
+    assert len(list(tmp_path.glob("segment-*.mcap"))) <= 2
+    assert notes(box.keep()) == list(range(1, 201))
 
 
 def test_which_topics_are_recorded():

@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rclpy
 from behavior_msgs.msg import MissionFeedback, RecordingState, TreeRecord
 from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Image
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from behavior_recording import Recording, RecordingError
 from behavior_recording import recorder_node as module
+from behavior_recording.black_box import BlackBox
 from behavior_recording.recorder_node import RecorderNode
 from behavior_ros import QOS_LATCHED, QOS_REQUESTS
 from behavior_ros.testing import Spinner, until
@@ -39,7 +43,7 @@ class Talker:
 
 
 def safe_messages(node: RecorderNode) -> int:
-    return node._recorder._standing.safe.messages
+    return node._recorder.standing.safe.messages
 
 
 @pytest.mark.timeout(200)
@@ -107,20 +111,24 @@ def test_a_black_box_is_kept_when_a_mission_fails_and_on_request(
 def test_a_disk_that_is_full_ends_the_recording_and_nothing_else(
     spinner: Spinner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    talker = Talker(spinner)
+    talker.say("/robot_description", String(data="a robot"), QOS_LATCHED)
     node = recorder(output=str(tmp_path / "run.mcap"))
+    spinner.start(node)
+    until(lambda: safe_messages(node) == 1)
 
     def full() -> None:
         raise RecordingError("run.mcap cannot be written: No space left on device")
 
     monkeypatch.setattr(node._recorder, "secure", full)
     heard: list[RecordingState] = []
-    node.create_subscription(RecordingState, "behavior/recording", heard.append, QOS_LATCHED)
-    spinner.start(node)
+    spinner.do(
+        node.create_subscription, RecordingState, "behavior/recording", heard.append, QOS_LATCHED
+    )
     until(lambda: heard and heard[-1].problem)
     assert "No space left" in heard[-1].problem
     assert "No space left" in node.problem
-    answer = spinner.do(node._on_keep, Trigger.Request(), Trigger.Response())
-    assert not answer.success
+    assert heard[-1].safe_messages == heard[0].safe_messages == 1
 
 
 def test_a_file_that_is_there_is_refused_in_a_sentence(ros: None, tmp_path: Path) -> None:
@@ -129,3 +137,100 @@ def test_a_file_that_is_there_is_refused_in_a_sentence(ros: None, tmp_path: Path
     with pytest.raises(OSError, match="is there already"):
         recorder(output=str(path))
     assert path.read_text() == "precious"
+
+
+@pytest.mark.timeout(200)
+def test_a_publisher_that_offers_less_is_heard_though_it_came_later(
+    spinner: Spinner, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.mcap"
+    talker = Talker(spinner)
+    talker.say("/note", String(data="kept for who comes late"), QOS_LATCHED)
+    node = recorder(output=str(path))
+    spinner.start(node)
+    until(lambda: talker._publishers["/note"].get_subscription_count())
+    other = Talker(spinner)
+    other.say("/note", String(data="nobody listens"), qos_profile_sensor_data)
+    until(lambda: other._publishers["/note"].get_subscription_count())
+    until(lambda: talker._publishers["/note"].get_subscription_count())
+    other.say("/note", String(data="fleeting"))
+    talker.say("/note", String(data="again"))
+
+    def heard() -> set[str]:
+        with Recording(path) as read:
+            return {m.value.data for m in read.messages("/note")}
+
+    until(lambda: safe_messages(node) >= 3 and heard() >= {"fleeting", "again"})
+
+
+@pytest.mark.timeout(200)
+def test_what_subscribers_take_a_topic_for_does_not_matter(
+    spinner: Spinner, tmp_path: Path
+) -> None:
+    talker = Talker(spinner)
+    talker.say("/note", String(data="hello"), QOS_LATCHED)
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=talker.node.context.get_domain_id())
+    other = rclpy.create_node("other", context=context)
+    other.create_subscription(Image, "/note", print, 1)
+    until(lambda: len(dict(talker.node.get_topic_names_and_types())["/note"]) == 2)
+    node = recorder(output=str(tmp_path / "run.mcap"))
+    spinner.start(node)
+    until(lambda: safe_messages(node) == 1)
+    other.destroy_node()
+    context.try_shutdown()
+
+
+@pytest.mark.parametrize("kinds", [["Plain"], ["a/b/c/D"], ["no_msgs/msg/None"], ["a/msg/A", "b"]])
+def test_a_topic_that_is_not_ours_is_left_out(ros: None, tmp_path: Path, kinds: list[str]) -> None:
+    node = recorder(output=str(tmp_path / "run.mcap"))
+    assert node._message_class("/strange", kinds) is None
+    node.destroy_node()
+
+
+@pytest.mark.timeout(200)
+def test_a_failure_is_kept_though_another_one_is_being_kept_or_the_stack_ends(
+    spinner: Spinner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "AFTERMATH", 0.0)
+    node = recorder(folder=str(tmp_path), black_box=1.0)
+    go = threading.Event()
+    merged = BlackBox._merge
+    monkeypatch.setattr(BlackBox, "_merge", lambda *given: (go.wait(60.0), merged(*given)))
+    failed = MissionFeedback(name="second", state=MissionFeedback.FAILED)
+    node._take(
+        "/note", "std_msgs/msg/String", False, b"\0\1\0\0\1\0\0\0\0", {"source_timestamp": 1}
+    )
+    node._keep("first")
+    node._watch(failed)
+    node._secure()  # the first one is being kept still
+    assert node._keep_at
+    go.set()
+    node._box.wait()
+    node._secure()
+    node._box.wait()
+    monkeypatch.setattr(module, "AFTERMATH", 60.0)
+    failed.name = "third"
+    node._watch(failed)
+    node.destroy_node()
+    names = [each.stem.partition("-")[2] for each in sorted(node.path.glob("kept/*.mcap"))]
+    assert names == ["first", "second", "third"]
+
+
+def test_robots_of_one_domain_have_black_boxes_of_their_own(ros: None, tmp_path: Path) -> None:
+    given = [("folder", str(tmp_path)), ("black_box", 1.0)]
+    values = [Parameter(name, value=value) for name, value in given]
+    nodes = [
+        RecorderNode(parameter_overrides=values, namespace=each) for each in ("", "/a/b", "/c", "")
+    ]
+    names = [node.path.name for node in nodes]
+    domain = nodes[0].context.get_domain_id()
+    assert names == [f"black_box_{domain}{end}" for end in ("", "_a_b", "_c", "-2")]
+    for node in nodes:
+        node.destroy_node()
+
+
+def test_a_recorder_beside_a_black_box_does_not_answer_for_it(ros: None, tmp_path: Path) -> None:
+    node = recorder(output=str(tmp_path / "run.mcap"))
+    assert not any(each.srv_name.endswith("keep_recording") for each in node.services)
+    node.destroy_node()

@@ -271,3 +271,31 @@ def test_messages_are_those_of_the_library_in_its_order(
             found = recording.messages(topics, start=start, end=end, reverse=reverse)
             assert [(each.time, each.topic, each.data) for each in found] == expected
             assert bool(expected) == (topics != ["/nowhere"] and start != 200)
+
+
+@pytest.mark.parametrize(
+    ("definition", "encoding", "data", "expected"),
+    [
+        ("int32 x", "json", b"{}", r"/behavior/commands is in an encoding that is not read here"),
+        (
+            "string x",
+            "cdr",
+            b"\0\1\0\0\4\0\0\0\xff\xff\xff\0",
+            r"a message of /behavior/commands cannot",
+        ),
+        ("int32 x", "cdr", b"\0\1\0\0\1\0\0\0", r"a command cannot be read.*another version"),
+    ],
+)
+def test_a_message_that_cannot_be_taken_apart_is_told_with_its_file(
+    path: Path, definition: str, encoding: str, data: bytes, expected: str
+) -> None:
+    with path.open("wb") as stream:
+        writer = Writer(stream)
+        writer.start()
+        schema = writer.register_schema("a/msg/B", "ros2msg", definition.encode())
+        channel = writer.register_channel("/behavior/commands", encoding, schema)
+        writer.add_message(channel, 1, data, 1)
+        writer.finish()
+    with Recording(path) as recording, pytest.raises(RecordingError, match=expected) as told:
+        list(recording.commands())
+    assert str(path) in str(told.value)

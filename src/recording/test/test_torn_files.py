@@ -16,6 +16,7 @@ from mcap.reader import make_reader
 from recorded import record
 
 from behavior_recording import Recording, RecordingError, complete
+from behavior_recording.__main__ import main
 from behavior_recording.encoding import encode
 from behavior_recording.mcap_file import McapFile
 
@@ -158,6 +159,108 @@ def test_what_is_no_recording_is_not_completed(tmp_path):
         complete(path)
     with pytest.raises(RecordingError, match="No such file"):
         complete(tmp_path / "gone")
+
+
+def cut_and_flipped(data: bytes) -> list[bytes]:
+    """A file cut off at all kinds of places, some of them damaged besides."""
+    draw = random.Random(3)
+    torn = [data[:size] for size in range(0, len(data), 23)]
+    for each in torn[:-60:-1]:
+        changed = bytearray(each)
+        changed[draw.randrange(len(each))] ^= draw.randrange(1, 256)
+        torn.append(bytes(changed))
+    return torn
+
+
+@pytest.mark.slow
+def test_whatever_is_left_of_a_file_is_completed_or_stays_as_it_is(tmp_path):
+    path = tmp_path / "run.mcap"
+    write(path, messages=40, every=5)
+    for torn in cut_and_flipped(path.read_bytes()):
+        path.write_bytes(torn)
+        try:
+            count = complete(path)
+        except RecordingError as error:
+            assert str(path) in str(error)  # noqa: PT017 - either is right
+            assert path.read_bytes() == torn
+        else:
+            assert len(read_numbers(path)) == count > 0
+        assert [each.name for each in tmp_path.iterdir()] == ["run.mcap"]
+
+
+@pytest.mark.parametrize("cut", [9, 60, 200])
+def test_a_file_in_which_nothing_was_safe_is_not_completed(tmp_path, cut):
+    path = tmp_path / "run.mcap"
+    write(path, messages=40, every=10)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(RecordingError, match=r"run\.mcap holds no messages"):
+        complete(path)
+
+
+def test_a_disk_that_is_full_leaves_a_torn_file_as_it_is_and_nothing_beside(tmp_path, monkeypatch):
+    path = tmp_path / "run.mcap"
+    write(path, messages=40, every=10)
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RecordingError, match="No space left"):
+        complete(path)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["run.mcap"]
+
+
+def test_a_file_that_is_still_being_written_is_not_completed(tmp_path):
+    path = tmp_path / "run.mcap"
+    file = McapFile(path)
+    file.add("/topic", STRING, encode(STRING, {"data": "0"}), log_time=1)
+    file.secure()
+    with pytest.raises(RecordingError, match="still being written"):
+        complete(path)
+    file.add("/topic", STRING, encode(STRING, {"data": "1"}), log_time=2)
+    file.secure()
+    file.abandon()
+    assert complete(path) == 2
+    assert read_numbers(path) == [0, 1]
+
+
+def test_of_several_files_those_that_can_be_are_completed(tmp_path, capsys, monkeypatch):
+    good = tmp_path / "run.mcap"
+    write(good, messages=40, every=10)
+    monkeypatch.setattr("sys.argv", ["behavior_recording", str(tmp_path / "gone"), str(good)])
+    assert main() == 1
+    told = capsys.readouterr()
+    assert "gone cannot be completed: No such file" in told.err
+    assert "40 messages" in told.out
+
+
+@pytest.mark.parametrize("damaged", [0, 1])
+def test_what_lies_before_the_damage_of_a_torn_file_is_read(tmp_path, damaged):
+    path = tmp_path / "run.mcap"
+    file = McapFile(path)
+    ends = [file.size]
+    for number in range(40):
+        topic = "/late" if number % 5 == 0 and number > 10 else "/early"
+        file.add(topic, STRING, encode(STRING, {"data": str(number)}), log_time=number)
+        if number % 10 == 9:
+            ends.append(file.secure().bytes)
+    file.abandon()
+    changed = bytearray(path.read_bytes())
+    changed[ends[damaged] + 75] ^= 0xFF  # within the definitions or messages of a chunk
+    path.write_bytes(changed)
+    found = []
+    with Recording(path) as read:
+        with pytest.raises(RecordingError, match="is damaged"):
+            found.extend(int(each.value.data) for each in read.messages())
+        with pytest.raises(RecordingError, match="is damaged"):
+            list(read.messages("/late" if damaged else "/early"))
+    assert found == list(range(10 * damaged))
+    with pytest.raises(RecordingError, match=r"is damaged.*stays as it is"):
+        complete(path)
+    assert path.read_bytes() == changed
+    assert [each.name for each in tmp_path.iterdir()] == ["run.mcap"]
 
 
 class FullDisk:
