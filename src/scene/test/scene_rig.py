@@ -1,42 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scene node in a ROS domain of its own, and a node that plays all others."""
 
-import time
 from pathlib import Path
 
-import rclpy
 from behavior_msgs.action import ManageScene
 from behavior_msgs.msg import SceneObjectArray
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import TransformStamped
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.parameter import Parameter
 from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_ros import QOS_LATCHED, to_time
-from behavior_ros.node.closing import destroy_node
-from behavior_ros.testing import own_domain
+from behavior_ros.testing import Bench
 from behavior_scene.node.scene_node import SceneNode
 
 LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
 
 
-class Rig:
+class Rig(Bench):
     """The scene node and a node that plays detector, robot and client."""
 
     def __init__(self, **parameters):
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
+        super().__init__()
         values = {"library": str(LIBRARY), "idle_period": 0.1, **parameters}
-        overrides = [Parameter(name, value=value) for name, value in values.items()]
-        self.node = SceneNode(context=self.context, parameter_overrides=overrides)
-        self.peer = rclpy.create_node("peer", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.executor.add_node(self.peer)
-        self.closed = False
+        self.node = self.make(SceneNode, **values)
         self.newest = None
         self.diagnostics = {}
         self.peer.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
@@ -54,12 +42,6 @@ class Rig:
     def _diagnose(self, message):
         for status in message.status:
             self.diagnostics.update({item.key: item.value for item in status.values})
-
-    def until(self, condition, timeout=60.0):
-        deadline = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < deadline, "not within the time"
-            self.executor.spin_once(timeout_sec=0.05)
 
     def now(self):
         return self.peer.get_clock().now().nanoseconds * 1e-9
@@ -99,13 +81,6 @@ class Rig:
         objects = self.newest.objects if self.newest else []
         return next((obj for obj in objects if obj.name == name), None)
 
-    def call(self, kind, service, /, **request):
-        client = self.peer.create_client(kind, service)
-        self.until(client.service_is_ready)
-        future = client.call_async(kind.Request(**request))
-        self.until(future.done)
-        return future.result()
-
     def start(self, operation, **fields):
         """Send a goal of /scene/manage; returns its handle and a list that gets its feedback."""
         feedback = []
@@ -113,23 +88,10 @@ class Rig:
         sent = self.manager.send_goal_async(
             goal, feedback_callback=lambda message: feedback.append(message.feedback)
         )
-        self.until(sent.done)
-        return sent.result(), feedback
+        return self.answer(sent), feedback
 
     def result(self, handle):
-        ended = handle.get_result_async()
-        self.until(ended.done)
-        return ended.result().result
+        return self.answer(handle.get_result_async()).result
 
     def manage(self, operation, **fields):
         return self.result(self.start(operation, **fields)[0])
-
-    def close(self):
-        """Destroy all; a second call does nothing."""
-        if self.closed:
-            return
-        self.closed = True
-        self.executor.shutdown(timeout_sec=1.0)
-        destroy_node(self.node)
-        destroy_node(self.peer)
-        rclpy.shutdown(context=self.context)

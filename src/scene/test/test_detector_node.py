@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from array import array
 from dataclasses import replace
 from types import ModuleType
@@ -19,8 +18,6 @@ pytest.importorskip("vision_msgs.msg")
 from detector_kit import CAMERA, EYE, cast, pose  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import TransformStamped  # noqa: E402
-from rcl_interfaces.srv import SetParameters  # noqa: E402
-from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from sensor_msgs.msg import CameraInfo, Image, PointCloud2, PointField  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
@@ -38,7 +35,7 @@ from behavior_ros import (  # noqa: E402
     matrix_to_transform,
     to_time,
 )
-from behavior_ros.testing import own_domain  # noqa: E402
+from behavior_ros.testing import Bench, own_domain  # noqa: E402
 from behavior_scene.detector import (  # noqa: E402
     CameraModel,
     Finder,
@@ -120,7 +117,7 @@ class Blue(Finder):
         return super().find(replace(frame, labels=labels, regions=[Region(1, "cube", 0.9)]))
 
 
-class Rig:
+class Rig(Bench):
     """The detector and a node that plays camera and scene."""
 
     KINDS = {
@@ -133,17 +130,8 @@ class Rig:
     }
 
     def __init__(self, library, **parameters):
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
-        values = {"library": str(library), **parameters}
-        self.node = DetectorNode(
-            context=self.context,
-            parameter_overrides=[Parameter(name, value=value) for name, value in values.items()],
-        )
-        self.peer = rclpy.create_node("peer", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.executor.add_node(self.peer)
+        super().__init__()
+        self.node = self.make(DetectorNode, library=str(library), **parameters)
         self.senders = {
             topic: self.peer.create_publisher(kind, f"/camera/{topic}", 10)
             for topic, kind in self.KINDS.items()
@@ -161,18 +149,6 @@ class Rig:
     def _on_health(self, message):
         for status in message.status:
             self.health = {item.key: item.value for item in status.values}
-
-    def close(self):
-        self.executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
-        self.peer.destroy_node()
-        rclpy.shutdown(context=self.context)
-
-    def until(self, condition):
-        end = time.monotonic() + WAIT
-        while not condition():
-            assert time.monotonic() < end, f"it never came true: {self.health}"
-            self.executor.spin_once(timeout_sec=0.05)
 
     def connect(self, *topics):
         self.until(lambda: all(self.senders[t].get_subscription_count() for t in topics))
@@ -205,14 +181,7 @@ class Rig:
         return self.found[-1]
 
     def set(self, name, value):
-        client = self.peer.create_client(SetParameters, "/detector/set_parameters")
-        self.until(client.service_is_ready)
-        request = SetParameters.Request(
-            parameters=[Parameter(name, value=value).to_parameter_msg()]
-        )
-        future = client.call_async(request)
-        self.until(future.done)
-        return future.result().results[0]
+        return self.set_parameter(self.node, name, value)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 
 import array
 import math
-import time
 
 import numpy as np
 import pytest
@@ -23,36 +22,27 @@ from behavior_msgs.srv import FreezeObjects, QueryScene  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import Pose, TransformStamped  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
-from rclpy.executors import SingleThreadedExecutor  # noqa: E402
-from rclpy.parameter import Parameter  # noqa: E402
 from sensor_msgs.msg import PointCloud2, PointField  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
-from behavior_ros.node.closing import destroy_node  # noqa: E402
-from behavior_ros.testing import own_domain  # noqa: E402
+from behavior_ros.testing import Bench  # noqa: E402
 from behavior_scene.node.question_server import QuestionServer  # noqa: E402
 from behavior_scene.node.scene_node import SceneNode  # noqa: E402
 
 Q = SceneQuestion
 
 
-class Rig:
+class Rig(Bench):
     """The scene node, and a node that plays camera and client. The hand stands at (0.5, 0, z)."""
 
     def __init__(self):
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
-        overrides = [Parameter("points_linger", value=60.0)]
-        self.node = SceneNode(context=self.context, parameter_overrides=overrides)
-        self.peer = rclpy.create_node("peer", context=self.context)
+        super().__init__()
+        self.node = self.make(SceneNode, points_linger=60.0)
         server = next(part for part in self.node.parts if isinstance(part, QuestionServer))
         self.points = server.clouds
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.executor.add_node(self.peer)
         self.diagnostics = {}
         self.peer.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
         self.clouds = self.peer.create_publisher(PointCloud2, "/camera/points", 5)
@@ -68,12 +58,6 @@ class Rig:
         for status in message.status:
             if status.name.endswith("points"):
                 self.diagnostics = {item.key: item.value for item in status.values}
-
-    def until(self, condition, timeout=90.0):
-        deadline = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < deadline, "not within the time"
-            self.executor.spin_once(timeout_sec=0.05)
 
     def now(self):
         return self.peer.get_clock().now().nanoseconds * 1e-9
@@ -132,18 +116,9 @@ class Rig:
         message.header.stamp = to_time(self.now())
         self.detections.publish(message)
 
-    def call(self, kind, service, request):
-        client = self.peer.create_client(kind, service)
-        self.until(client.service_is_ready)
-        future = client.call_async(request)
-        self.until(future.done)
-        return future.result()
-
     def ask(self, question, name, /, **fields):
         request = QueryScene.Request(question=Q(question=question, object=name, **fields))
-        future = self.query.call_async(request)
-        self.until(future.done)
-        return future.result()
+        return self.answer(self.query.call_async(request))
 
     def start(self, question, name, /, *, once=False, timeout=20.0, **fields):
         """Send a goal of /scene/check; returns its handle and a list that gets its feedback."""
@@ -154,19 +129,11 @@ class Rig:
         future = self.check.send_goal_async(
             goal, feedback_callback=lambda message: feedback.append(message.feedback.answer)
         )
-        self.until(future.done)
-        return future.result(), feedback
+        return self.answer(future), feedback
 
     def result(self, handle):
-        future = handle.get_result_async()
-        self.until(future.done)
-        return future.result().status, future.result().result
-
-    def close(self):
-        self.executor.shutdown(timeout_sec=1.0)
-        destroy_node(self.node)
-        destroy_node(self.peer)
-        rclpy.shutdown(context=self.context)
+        ended = self.answer(handle.get_result_async())
+        return ended.status, ended.result
 
 
 @pytest.fixture(scope="module")
@@ -400,7 +367,7 @@ def test_who_looks_sees_objects_tracks_and_shapes_and_no_ghosts(rig):
     rig.until(seen)
     rig.until(lambda: tracks and tracks[-1].tracks)
     assert tracks[-1].tracks[0].class_id == "mug"
-    assert rig.call(FreezeObjects, "/scene/freeze", FreezeObjects.Request(freeze=True)).code == 0
+    assert rig.call(FreezeObjects, "/scene/freeze", freeze=True).code == 0
     rig.until(lambda: "mug_0 (frozen)" in texts())
     found = rig.ask(Q.CONTAINS_FRAME, "mug_0", reference="hand", **BALL)
     assert found.answer.answer

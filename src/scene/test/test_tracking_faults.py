@@ -161,3 +161,37 @@ def test_what_comes_elsewhere_is_something_new():
     for step in range(120, 150):
         tracker.update([seen(at=(1.0, 0, 0), stamp=0.1 * step)])
     assert [track.name for track in confirmed(tracker)] != [name]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_lay_on_top_does_not_live_on_in_what_lay_below(seed):
+    """The upper one of two bins is gone. Told twice now and then, the lower one fed both tracks."""
+    known = {"bin": {"shape": "box", "size": [0.2, 0.3, 0.147], "gate": 0.06, "maximum_speed": 3.0}}
+    rng, tracker = np.random.default_rng(seed), Tracker(library_from_dict({"classes": known}))
+
+    def image(step, *places):
+        found = np.array(places) + 0.002 * rng.standard_normal((len(places), 3))
+        return [seen("bin", place, 0.1 * step, size=(0.2, 0.3, 0.147)) for place in found]
+
+    lower, upper = np.array([1.05, -0.62, -0.592]), (1.05, -0.62, -0.459)
+    for step in range(40):
+        tracker.update(image(step, lower, upper))
+    first = next(track.name for track in confirmed(tracker) if at(track)[2] < -0.5)
+    for step in range(40, 150):
+        doubled = step > 50 and rng.random() < 0.2
+        twice = lower + 0.008 * rng.standard_normal(3)
+        tracker.update(image(step, *([lower, twice] if doubled else [lower])))
+    assert [track.name for track in confirmed(tracker)] == [first]
+
+
+def test_what_takes_turns_where_there_is_room_for_one_is_one():
+    tracker = Tracker(ANY)
+    cup = {"size": (0.08, 0.08, 0.1)}
+    for step in range(40):
+        tracker.update([seen(at=(x, 0, 0), stamp=0.1 * step, **cup) for x in (0.0, 0.1)])
+    first, second = confirmed(tracker)
+    for step in range(40, 100):
+        # Both are followed to one place; which one is told of depends on noise.
+        second.place(first.world_T_object) if step == 40 else None
+        tracker.update([seen(at=(0.003 * (-1) ** step, 0, 0), stamp=0.1 * step, **cup)])
+    assert [track.name for track in confirmed(tracker)] == [first.name]

@@ -20,12 +20,13 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from behavior_scene.detections import Array, Defect, Detection
 from behavior_scene.library import ObjectClass, ObjectLibrary
 from behavior_scene.tracking.assignment import Indices
 from behavior_scene.tracking.association import Expectations, Matches, associate, expectations
-from behavior_scene.tracking.doubles import Reports, neighbours, same_object
+from behavior_scene.tracking.doubles import EDGE_SHARE, Reports, neighbours, same_object
 from behavior_scene.tracking.measurements import Measurements, measurements
 from behavior_scene.tracking.motion_model import Motion, Traits, corrected, newborn
 from behavior_scene.tracking.noise_estimate import Noise, learned
@@ -183,6 +184,7 @@ class Tracker:
         fresh = self._no_doubles(found, classes, left.nonzero()[0], matches.columns, seen)
         seen += self._found_elsewhere(found, classes, fresh, seen)
         seen = self._merged(seen)
+        seen = self._one_in_a_place(seen, expected)
         doubtful = [track for track in seen if not track.confirmed]
         self.age(stamp)
         same = self._reunited([track for track in doubtful if track.confirmed])
@@ -310,6 +312,42 @@ class Tracker:
         for name in dropped:
             self._free_name(self.tracks.pop(name))
         return [track for track in seen if track.name not in dropped]
+
+    def _one_in_a_place(self, seen: Sequence[Track], expected: Mapping[str, Array]) -> list[Track]:
+        """Of two tracks that take turns, seen now this and now that where there is room for one
+        thing, keep the older: what it follows has drawn the other to it, which has lost its own.
+        """
+        current = {track.name for track in seen}
+        for track in seen:
+            if track.rival in current:
+                track.rival = ""
+        tracks = [
+            track
+            for track in self.tracks.values()
+            if track.confirmed and not track.object_class.instances and track.name not in expected
+        ]
+        unseen = [row for row, track in enumerate(tracks) if track.name not in current]
+        if not seen or not unseen:
+            return list(seen)
+        reports = _estimates(tracks)
+        places = replace(reports, variances=np.zeros(len(tracks)))  # in one place, however noisy
+        same: dict[str, Track] = {}
+        for row, near in zip(unseen, neighbours(places, unseen), strict=True):
+            track = tracks[row]
+            others = [i for i in near if tracks[i].name in current and _alike(tracks[i], track)]
+            for i in np.array(others)[same_object(places.of([row]), places.of(others))].tolist():
+                other = tracks[i]
+                if other.rival != track.name or other.name in same:
+                    track.rival = other.name
+                elif (track.first.stamp, row) < (other.first.stamp, i):
+                    track.take_over(other)
+                    same[other.name] = track
+                else:
+                    same[track.name] = other
+                    break
+        for name in same:
+            del self.tracks[name]
+        return [same.get(track.name, track) for track in seen]
 
     def _looked_at(self, detections: Iterable[Detection]) -> list[_Looked]:
         """Those of accepted classes that are not too unsure for anything, by stamp."""
@@ -471,8 +509,10 @@ class Tracker:
 def _without_doubles(
     there: Expectations, found: Measurements, classes: Sequence[ObjectClass], matches: Matches
 ) -> Matches:
-    """Without those that nothing but a push explains, where another tells of the same place."""
-    steady = ~matches.jumps
+    """Without those that tell of the same place as another, where it is that other's: nothing but
+    a push explains them, or what they would continue was elsewhere before.
+    """
+    steady = ~(matches.jumps | _elsewhere(there, found, matches))
     if steady.all() or not steady.any():
         return matches
     variances = found.noise.trace(axis1=1, axis2=2) / 3.0
@@ -481,11 +521,18 @@ def _without_doubles(
     reports = _reports(found, classes, variances)
     others = _as_noisy(reports.of(matches.columns[steady].tolist()))
     keep = steady.copy()
-    for k in matches.jumps.nonzero()[0].tolist():
+    for k in (~steady).nonzero()[0].tolist():
         keep[k] = not same_object(reports.of([int(matches.columns[k])]), others).any()
     return Matches(
         matches.rows[keep], matches.columns[keep], matches.jumps[keep], matches.log_densities[keep]
     )
+
+
+def _elsewhere(there: Expectations, found: Measurements, matches: Matches) -> NDArray[np.bool_]:
+    """Which detections are so far from where their tracks should be as two things are at least."""
+    moved = there.centres[matches.rows] - found.positions[matches.columns]
+    edge = found.sizes[matches.columns].min(axis=1)
+    return np.asarray((edge > 0.0) & (np.linalg.norm(moved, axis=1) > EDGE_SHARE * edge))
 
 
 def _reports(found: Measurements, classes: Sequence[ObjectClass], variances: Array) -> Reports:
@@ -506,6 +553,12 @@ def _estimates(tracks: Sequence[Track]) -> Reports:
         np.array([track.size for track in tracks]),
         np.array([track.object_class.compare_orientation for track in tracks], dtype=bool),
     )
+
+
+def _alike(track: Track, other: Track) -> bool:
+    """Whether what one follows may be taken for what the other does, by the detector of one."""
+    known = track.object_class.name == other.object_class.name
+    return known and track.newest.detector in other.detectors
 
 
 def _goes_before(tracks: Sequence[Track], first: int, row: int, dropped: set[str]) -> bool:

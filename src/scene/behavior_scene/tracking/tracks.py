@@ -107,6 +107,8 @@ class Track:
     """Was stable at some time, or belongs to a class with a known number of instances."""
     jump: Detection | None = None
     """Detection that would move the track beyond its gate, waiting to be confirmed."""
+    rival: str = ""
+    """Another track, which was seen in its place when it was seen last or not any more."""
 
     @classmethod
     def begun(
