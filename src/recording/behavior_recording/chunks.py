@@ -68,6 +68,15 @@ class Chunks:
                 channel = channels[message.channel_id]
                 yield schemas.get(channel.schema_id), channel, message
 
+    def check(self, index: ChunkIndex) -> None:
+        """Look at a whole chunk.
+
+        Raises:
+            McapError, ZstdError, ValueError: it is damaged.
+        """
+        for _ in self._read(index, set()):
+            pass
+
     def _in_order(
         self, chunks: list[ChunkIndex], wanted: set[int], *, reverse: bool
     ) -> Iterator[_Found]:

@@ -126,6 +126,8 @@ class Recording(Closing):
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
+        self.damage = ""
+        """What is damaged where the recording ends now; empty: it has its whole length."""
         try:
             self._stream = self.path.open("rb")
         except OSError as error:
@@ -152,6 +154,24 @@ class Recording(Closing):
     def close(self) -> None:
         """Let go of the file."""
         self._stream.close()
+
+    def leave_out_damage(self) -> None:
+        """End before the first damage: see `damage`. It takes as long as reading the whole file.
+
+        Raises:
+            RecordingError: nothing lies before it
+        """
+        chunks = self._summary.chunk_indexes
+        chunks.sort(key=lambda each: (each.message_start_time, each.chunk_start_offset))
+        for number, index in enumerate(chunks):
+            try:
+                self._chunks.check(index)
+            except BROKEN as error:
+                self.damage = f"{self.path} is damaged: {error}"
+                del chunks[number:]
+                if not chunks:
+                    raise RecordingError(self.damage) from error
+                return
 
     # -- any topic -------------------------------------------------------------------------------
 

@@ -57,7 +57,8 @@ class TreeRecording(Closing):
         life: int | None = None,
     ) -> None:
         self.tree = tree
-        self._tree_id, self._action_id, self._now = tree_id, action_id, now
+        self._tree_id, self._action_id, self._clock = tree_id, action_id, now
+        self._time = 0
         self._life = now() if life is None else life
         self._sequence = self._commands = self._ticks = 0
         self._file = McapFile(path)
@@ -127,6 +128,11 @@ class TreeRecording(Closing):
             self._open = False
             self._records.close(note)
             self._file.finish()
+
+    def _now(self) -> int:
+        """Wall time of what comes next, later than what came before, though clocks are set back."""
+        self._time = max(self._time + 1, self._clock())
+        return self._time
 
     def _write(self, raw: RawTreeRecord) -> None:
         if raw.kind is not RecordKind.STATE:

@@ -273,6 +273,26 @@ def test_messages_are_those_of_the_library_in_its_order(
             assert bool(expected) == (topics != ["/nowhere"] and start != 200)
 
 
+def test_a_wall_clock_that_is_set_back_changes_no_order(path: Path) -> None:
+    clock = Clock()
+    setting = [0]
+    tree = tree_of(clock, cycles=20)
+    with TreeRecording(
+        path, tree, tree_id="main", now=lambda: clock.nanoseconds() - setting[0], life=7
+    ) as recording:
+        for number in range(30):
+            setting[0] = 0 if number < 15 else 3600 * 10**9
+            recording.tick()
+            clock.time += 0.02
+            recording.command("service", str(number))
+    with Recording(path) as read:
+        records = list(read.records())
+        assert [r.sequence for r in records] == list(range(1, len(records) + 1))
+        assert [int(each.command) for each in read.commands()] == list(range(30))
+        assert all(a.time < b.time for a, b in pairwise(records))
+        assert [run.whole for run in read.runs] == [True]
+
+
 @pytest.mark.parametrize(
     ("definition", "encoding", "data", "expected"),
     [

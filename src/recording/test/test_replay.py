@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import recorded
 from recorded_jobs import EPOCH, JOB, Clock, factory_of, record
 from rich.console import Console
 
@@ -329,6 +330,66 @@ def test_a_torn_file_is_read_as_far_as_it_goes(
     torn.write_bytes(whole[: len(whole) // 2])
     told = replay(torn)
     assert "begins: fetch" in told or "torn.mcap" in told
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A recording of some chunks of which a late one is damaged."""
+    path, clock, ends = tmp_path / "damaged.mcap", recorded.Clock(), []
+    tree = recorded.tree_of(clock, cycles=40)
+    with TreeRecording(path, tree, tree_id="main", now=clock.nanoseconds) as recording:
+        for number in range(40):
+            recording.tick()
+            clock.time += 0.02
+            if number % 8 == 7:
+                recording.secure()
+                ends.append(recording._file.size)
+    changed = bytearray(path.read_bytes())
+    changed[ends[2] + 90] ^= 0xFF
+    path.write_bytes(changed)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ((), "nap: RUNNING -> SUCCESS"),
+        (("--at", "0.05"), "turns = (int)"),
+        (("--until", "nap SUCCESS"), "turns = (int)"),
+        (("--rerun",), "the same decisions in all 24 ticks"),
+    ],
+)
+def test_of_a_damaged_recording_is_shown_what_lies_before(
+    damaged: Path, replay: Replay, options: tuple[str, ...], shown: str
+) -> None:
+    told = replay(damaged, *options)
+    assert shown in told
+    assert "damaged.mcap is damaged" in told.splitlines()[-1]
+
+
+def test_a_recording_that_is_damaged_at_its_beginning_is_refused(
+    files: dict[str, Path], tmp_path: Path, replay: Replay
+) -> None:
+    file = tmp_path / "run.mcap"
+    changed = bytearray(files["failed"].read_bytes())
+    changed[250] ^= 0xFF
+    file.write_bytes(changed)
+    told = replay(file)
+    assert "run.mcap is damaged" in told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize("options", [(), ("--rerun",), ("--at", "0")])
+def test_a_log_that_is_damaged_is_judged_as_a_log(
+    tmp_path: Path, replay: Replay, options: tuple[str, ...]
+) -> None:
+    file = tmp_path / "run.btlog"
+    for content in (b"", b"BTCPP4-File", b"BTCPP5-FileLogger2" + bytes(40)):
+        file.write_bytes(content)
+        assert "run.btlog: not a .btlog file" in replay(file, *options)
+    file = tmp_path / "run.txt"
+    file.write_bytes(b"BTCPP4-File")
+    assert "run.txt is neither an MCAP file nor a .btlog" in replay(file, *options)
 
 
 def test_a_run_that_is_not_there(files: dict[str, Path], replay: Replay) -> None:

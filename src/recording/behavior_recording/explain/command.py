@@ -50,7 +50,8 @@ class ExplainCommand:
         reason = found.cause.reason if found.cause is not None else ""
         why = f": {reason.rstrip('.')}" if reason else ""
         name = found.run.tree_id or "the run"
-        return True, f"{name} {found.verdict.word}{why}. The page is {output}"
+        ends = f". {history.damage}: it ends there" if history.damage else ""
+        return True, f"{name} {found.verdict.word}{why}. The page is {output}{ends}"
 
 
 COMMAND = ExplainCommand()

@@ -48,7 +48,8 @@ class ReplayCommand:
         try:
             history = open_history(options.file)
             try:
-                return _action(options)(history, options)
+                done = _action(options)(history, options)
+                return (False, f"{history.damage}: it ends there") if history.damage else done
             finally:
                 history.close()
         except (RecordingError, BehaviorTreeError) as error:

@@ -15,6 +15,7 @@ from typing import Protocol
 from behavior_recording.errors import RecordingError
 from behavior_recording.moments import RecordedRecord, StatusChange, TreeMoment
 from behavior_recording.recording import RecordedCommand, RecordedMessage, RecordedRun, Recording
+from behavior_recording.torn_file import MAGIC
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.monitoring.loggers.btlog import BtLog, read_btlog
@@ -31,6 +32,8 @@ class History(Protocol):
     """What replay asks of a file. Times are wall time since 1970 in nanoseconds."""
 
     path: Path
+    damage: str
+    """What is damaged, where it ends before the file does; empty: nothing."""
 
     @property
     def start(self) -> int:
@@ -63,7 +66,7 @@ class History(Protocol):
 
 
 def open_history(path: Path) -> History:
-    """The history in a file.
+    """The history in a file; of one that is damaged, what lies before the damage.
 
     Raises:
         RecordingError: it cannot be read, is neither an MCAP file nor a ``.btlog``, or no tree ran
@@ -74,20 +77,39 @@ def open_history(path: Path) -> History:
             head = stream.read(len(_BTLOG))
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
-    if head == _BTLOG:
+    if head.startswith(MAGIC):
+        return _recording(path)
+    if head == _BTLOG or path.suffix == ".btlog":
         try:
             return BtLogHistory(path, read_btlog(path))
         except BehaviorTreeError as error:
             raise RecordingError(str(error)) from error
         except RecordingError as error:
             raise RecordingError(f"{path}: {error}") from error
+    raise RecordingError(f"{path} is neither an MCAP file nor a .btlog")
+
+
+def _recording(path: Path) -> Recording:
     history = Recording(path)
-    if not history.runs:
-        history.close()
+    try:
+        if _before_damage(history).runs:
+            return history
         raise RecordingError(
             f"{path}: no tree ran in this recording: record while a mission runs, with "
             f"`behavior record`"
         )
+    except RecordingError:
+        history.close()
+        raise
+
+
+def _before_damage(history: Recording) -> Recording:
+    try:
+        _ = history.runs
+    except RecordingError:
+        history.leave_out_damage()
+        if not history.damage:
+            raise
     return history
 
 
@@ -100,7 +122,7 @@ class BtLogHistory:
     """
 
     def __init__(self, path: Path, log: BtLog) -> None:
-        self.path = path
+        self.path, self.damage = path, ""
         self._records = list(_records(log))
         self._times = [each.time for each in self._records]
         self._moments = [TreeMoment.full(self._records[0])]
