@@ -4,20 +4,15 @@
 from __future__ import annotations
 
 import array
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-import rclpy
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2, PointField
 
 from behavior_ros import load_node_models, register_ros_nodes
-from behavior_ros.testing import own_domain
+from behavior_ros.testing import Bench
 from behavior_scene.node.scene_node import SceneNode
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus
 
@@ -26,22 +21,17 @@ ROOT = Path(__file__).parents[3]
 GREEN = 0x00FF00
 
 
-class Rig:
+class Rig(Bench):
     """The scene, and a node with a tree and a camera that sees ten green points at the origin."""
 
     def __init__(self) -> None:
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
-        self.scene = SceneNode(context=self.context)
-        self.node = Node("tree", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.scene)
-        self.executor.add_node(self.node)
-        self.camera = self.node.create_publisher(PointCloud2, "/camera/points", 5)
-        self.node.create_timer(0.1, self._see)
+        super().__init__()
+        self.make(SceneNode)
+        self.camera = self.peer.create_publisher(PointCloud2, "/camera/points", 5)
+        self.peer.create_timer(0.1, self._see)
         self.factory = BehaviorTreeFactory()
         models = load_node_models(ROOT / "config" / "nodes.yaml")
-        register_ros_nodes(self.factory, self.node, models)
+        register_ros_nodes(self.factory, self.peer, models)
 
     def _see(self) -> None:
         points = np.zeros((10, 4), dtype=np.float32)
@@ -58,7 +48,7 @@ class Rig:
             data=array.array("B", points.tobytes()),
         )
         message.header.frame_id = "world"
-        message.header.stamp = self.node.get_clock().now().to_msg()
+        message.header.stamp = self.peer.get_clock().now().to_msg()
         self.camera.publish(message)
 
     def run(self, leaf: str) -> tuple[NodeStatus, Blackboard, str]:
@@ -80,18 +70,6 @@ class Rig:
 
         self.until(ended)
         return status, blackboard, reason
-
-    def until(self, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 90.0
-        while not condition():
-            assert time.monotonic() < deadline, "not within the time"
-            self.executor.spin_once(timeout_sec=0.02)
-
-    def close(self) -> None:
-        self.executor.shutdown(timeout_sec=1.0)
-        self.scene.destroy_node()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
 
 
 @pytest.fixture(scope="module")

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import fake_nav2
 import pytest
-import rclpy
 from behavior_msgs.action import LoadTile
 from behavior_msgs.msg import (
     Maneuver,
@@ -26,18 +24,13 @@ from fake_nav2 import ABORTED, ACTIONS, CANCELED, Actions
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 from rclpy.action import ActionClient
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 from behavior_navigation.nav2 import map_loader, path_planner, route_planner
 from behavior_navigation.nav2.interfaces import error_name, nav2_interface
 from behavior_navigation.nav2.map_loader import read_urls
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError
-from behavior_ros.node.closing import destroy_node
-from behavior_ros.testing import own_domain
+from behavior_ros.testing import Bench
 
 WAIT = 60.0
 PLAN, FOLLOW, ROUTE = "compute_path_to_pose", "follow_path", "compute_route"
@@ -49,53 +42,29 @@ NOMINAL, FALLBACK, IDLE = (
 )
 
 
-class Bench:
+class Nav2Bench(Bench):
     """One node of ours, a client, and Nav2's stand-ins."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         fake_nav2.install(monkeypatch)
         self.actions = Actions()
         monkeypatch.setattr("behavior_ros.actions.remote_action.BurstActionClient", self.actions)
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
-        self.client = Node("bench", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.client)
-        self.node: Any = None
-
-    def start(self, made: Callable[..., Any], **parameters: Any) -> Any:
-        """Make the node under test."""
-        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        self.node = made(context=self.context, parameter_overrides=overrides)
-        self.executor.add_node(self.node)
-        return self.node
-
-    def close(self) -> None:
-        for node in (self.node, self.client):
-            if node is not None:
-                destroy_node(node)
-        self.context.shutdown()
-
-    def until(self, condition: Callable[[], Any], what: str) -> None:
-        end = time.monotonic() + WAIT
-        while not condition():
-            assert time.monotonic() < end, f"not within {WAIT} s: {what}"
-            self.executor.spin_once(timeout_sec=0.05)
+        super().__init__()
 
     def listen(self, kind: Any, topic: str) -> list[Any]:
         received: list[Any] = []
-        self.client.create_subscription(kind, topic, received.append, QOS_EVENT_LOG)
+        self.peer.create_subscription(kind, topic, received.append, QOS_EVENT_LOG)
         return received
 
     def publisher(self, kind: Any, topic: str, qos: Any = QOS_COMMAND) -> Any:
-        made = self.client.create_publisher(kind, topic, qos)
+        made = self.peer.create_publisher(kind, topic, qos)
         self.until(lambda: made.get_subscription_count() > 0, f"a listener of {topic}")
         return made
 
 
 @pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    made = Bench(monkeypatch)
+def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Nav2Bench]:
+    made = Nav2Bench(monkeypatch)
     yield made
     made.close()
 
@@ -130,7 +99,7 @@ def test_error_codes_are_known_by_name():
 
 class TestRoutes:
     def test_a_request_becomes_a_plan_and_its_path_the_route(self, bench):
-        bench.start(route_planner.Nav2RoutePlanner, planner_id="grid")
+        bench.make(route_planner.Nav2RoutePlanner, planner_id="grid")
         answers = bench.listen(Route, "/route")
         requests = bench.publisher(RouteRequest, "/route_request")
         request = RouteRequest(id=7, use_robot_pose=True)
@@ -146,7 +115,7 @@ class TestRoutes:
         assert answers[0].header.frame_id == "map"
 
     def test_a_failure_is_an_empty_route_with_its_reason(self, bench):
-        bench.start(route_planner.Nav2RoutePlanner)
+        bench.make(route_planner.Nav2RoutePlanner)
         answers = bench.listen(Route, "/route")
         requests = bench.publisher(RouteRequest, "/route_request")
         requests.publish(RouteRequest(id=8))
@@ -163,7 +132,7 @@ class TestRoutes:
         assert "nobody serves /compute_path_to_pose" in answers[1].text
 
     def test_the_newest_request_counts_and_a_reset_gives_it_up(self, bench):
-        bench.start(route_planner.Nav2RoutePlanner)
+        bench.make(route_planner.Nav2RoutePlanner)
         answers = bench.listen(Route, "/route")
         requests = bench.publisher(RouteRequest, "/route_request")
         goals = bench.actions.goals[PLAN]
@@ -176,14 +145,14 @@ class TestRoutes:
         assert [a.request_id for a in answers if a.path.poses] == [2]
         requests.publish(RouteRequest(id=3))
         bench.until(lambda: len(goals) == 3, "a goal")
-        reset = bench.client.create_client(Trigger, "/route_planner/reset")
+        reset = bench.peer.create_client(Trigger, "/route_planner/reset")
         assert reset.wait_for_service(WAIT)
         future = reset.call_async(Trigger.Request())
         bench.until(future.done, "an answer")
         assert goals[2].canceled
 
     def test_a_question_that_is_repeated_does_not_begin_a_slow_plan_anew(self, bench):
-        bench.start(route_planner.Nav2RoutePlanner)
+        node = bench.make(route_planner.Nav2RoutePlanner)
         answers = bench.listen(Route, "/route")
         requests = bench.publisher(RouteRequest, "/route_request")
         goals = bench.actions.goals[PLAN]
@@ -192,7 +161,7 @@ class TestRoutes:
         requests.publish(question)
         bench.until(lambda: goals, "a goal")
         question.id, question.cause, question.goal.header.stamp.sec = 2, RouteRequest.RETRY, 4
-        bench.node._on_request(question)
+        node._on_request(question)
         goals[0].end(Plan.Result(path=path((0.0, 0.0), (3.0, 0.0))))
         bench.until(lambda: answers, "a route")
         assert answers[0].request_id == 1
@@ -220,7 +189,7 @@ class TestRoutes:
         monkeypatch.setattr(
             route_planner.Nav2RoutePlanner, "create_client", lambda self, kind, name: edges
         )
-        bench.start(route_planner.Nav2RoutePlanner, planner="route")
+        bench.make(route_planner.Nav2RoutePlanner, planner="route")
         answers = bench.listen(Route, "/route")
         requests = bench.publisher(RouteRequest, "/route_request")
         goals = bench.actions.goals[ROUTE]
@@ -253,7 +222,7 @@ class TestRoutes:
         monkeypatch.setattr(
             route_planner.Nav2RoutePlanner, "create_client", lambda self, kind, name: edges
         )
-        bench.start(route_planner.Nav2RoutePlanner, planner="route")
+        bench.make(route_planner.Nav2RoutePlanner, planner="route")
         answers = bench.listen(Route, "/route")
         requests = bench.publisher(RouteRequest, "/route_request")
         requests.publish(RouteRequest(id=4, avoid_edges=["5"]))
@@ -272,9 +241,9 @@ class TestRoutes:
 
 
 class TestManeuvers:
-    def drive(self, bench: Bench, mode: int, **parameters: Any) -> Any:
+    def drive(self, bench: Nav2Bench, mode: int, **parameters: Any) -> Any:
         """Have a maneuver driven in a mode; returns the publisher of modes."""
-        bench.start(path_planner.Nav2PathPlanner, cycle_rate=50.0, **parameters)
+        self.node = bench.make(path_planner.Nav2PathPlanner, cycle_rate=50.0, **parameters)
         self.health = bench.listen(PathPlannerHealth, "/path_planner/health")
         self.status = bench.listen(TrajectoryStatus, "/trajectory_planner/status")
         modes = bench.publisher(PlannerOperationMode, "/planner_operation_mode", QOS_LATCHED)
@@ -287,14 +256,14 @@ class TestManeuvers:
         bench.until(lambda: self.plans, "a planning cycle")
         return modes
 
-    def plan_ends(self, bench: Bench, code: int = 0) -> None:
+    def plan_ends(self, bench: Nav2Bench, code: int = 0) -> None:
         """The newest planning cycle ends, with an error code."""
         found = path((0.0, 0.0), (4.0, 0.0)) if code == 0 else Path()
         status = fake_nav2.SUCCEEDED if code == 0 else ABORTED
         self.plans[-1].end(Plan.Result(path=found, error_code=code), status)
 
     def test_in_idle_nothing_is_planned_and_every_cycle_is_told(self, bench):
-        bench.start(path_planner.Nav2PathPlanner, cycle_rate=50.0)
+        bench.make(path_planner.Nav2PathPlanner, cycle_rate=50.0)
         health = bench.listen(PathPlannerHealth, "/path_planner/health")
         bench.until(lambda: len(health) > 2, "health")
         assert {message.mode_used for message in health} == {IDLE}
@@ -330,7 +299,7 @@ class TestManeuvers:
         modes.publish(PlannerOperationMode(mode=IDLE))
         bench.until(lambda: self.plans[0].canceled, "the stop")
         modes.publish(PlannerOperationMode(mode=NOMINAL))
-        bench.until(lambda: bench.node._mode == NOMINAL, "going on")
+        bench.until(lambda: self.node._mode == NOMINAL, "going on")
         self.plans[0].end(Plan.Result(path=path((0.0, 0.0), (4.0, 0.0))))  # it came first
         assert self.follows == []
 
@@ -381,7 +350,7 @@ class TestManeuvers:
 
     def test_a_planner_that_is_not_there(self, bench):
         bench.actions.ready = False
-        bench.start(path_planner.Nav2PathPlanner, cycle_rate=50.0)
+        bench.make(path_planner.Nav2PathPlanner, cycle_rate=50.0)
         health = bench.listen(PathPlannerHealth, "/path_planner/health")
         modes = bench.publisher(PlannerOperationMode, "/planner_operation_mode", QOS_LATCHED)
         maneuvers = bench.publisher(Maneuver, "/maneuver")
@@ -401,7 +370,7 @@ class TestManeuvers:
 
 
 class TestTiles:
-    def load(self, bench: Bench, monkeypatch: Any, answer: int | None, **goal: Any) -> Any:
+    def load(self, bench: Nav2Bench, monkeypatch: Any, answer: int | None, **goal: Any) -> Any:
         """Have a tile loaded by a map server that answers; None: there is none."""
 
         def call(request: Any) -> fake_nav2.Future:
@@ -418,7 +387,7 @@ class TestTiles:
         monkeypatch.setattr(
             map_loader.Nav2MapLoader, "create_client", lambda self, kind, name: server
         )
-        node = bench.start(map_loader.Nav2MapLoader, tile_urls=["west=/maps/west.yaml"])
+        node = bench.make(map_loader.Nav2MapLoader, tile_urls=["west=/maps/west.yaml"])
         handle = SimpleNamespace(request=LoadTile.Goal(request_id=3, **goal))
         result = asyncio.run(node.execute(handle))
         assert result.request_id == 3
@@ -457,8 +426,8 @@ class TestTiles:
         monkeypatch.setattr(
             map_loader.Nav2MapLoader, "create_client", lambda self, kind, name: server
         )
-        node = bench.start(map_loader.Nav2MapLoader, tile_urls=["west=/maps/west.yaml"])
-        client = ActionClient(bench.client, LoadTile, "/map_loader/load_tile")
+        node = bench.make(map_loader.Nav2MapLoader, tile_urls=["west=/maps/west.yaml"])
+        client = ActionClient(bench.peer, LoadTile, "/map_loader/load_tile")
         bench.until(client.server_is_ready, "the map loader")
         sent = client.send_goal_async(LoadTile.Goal(request_id=3, tile_id="west"))
         bench.until(sent.done, "acceptance")
@@ -473,4 +442,4 @@ class TestTiles:
     def test_tiles_written_wrongly(self, bench):
         assert read_urls(["a=b", ""]) == {"a": "b"}
         with pytest.raises(ParameterError, match=r"tile_urls: 'west' must look like"):
-            bench.start(map_loader.Nav2MapLoader, tile_urls=["west"])
+            bench.make(map_loader.Nav2MapLoader, tile_urls=["west"])

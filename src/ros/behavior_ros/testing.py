@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For tests with nodes: a ROS domain for each test, and nodes that spin in a thread.
+"""For tests with nodes: a ROS domain for each test; nodes that spin in a thread, or on a bench.
 
 A package's ``conftest.py`` makes the fixtures known::
 
@@ -16,18 +16,24 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import pytest
 import rclpy
+from rcl_interfaces.srv import SetParameters
+from rclpy.context import Context
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.task import Future
 
 from behavior_ros.fake_servers import FakeServer, FakeServers, FakeTopic
 from behavior_ros.node.closing import destroy_node
+from behavior_ros.node.companions import with_companions
 from behavior_ros.process.domains import DOMAINS, used_domains
 
 __all__ = [
+    "Bench",
     "FakeServer",
     "FakeServers",
     "FakeTopic",
@@ -39,6 +45,8 @@ __all__ = [
 ]
 
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+
+_NodeT = TypeVar("_NodeT", bound=Node)
 
 _CLAIMS = Path(tempfile.gettempdir()) / f"behavior_test_domains_{os.getuid()}"
 # Whoever claims a fourth domain is done with the first, or has participants in it, which show.
@@ -134,6 +142,70 @@ class Spinner:
             destroy_node(node)
         self.executor.shutdown(timeout_sec=0.0)
         assert self.error is None, f"a callback raised {self.error!r}"
+
+
+class Bench:
+    """Nodes in a ROS domain of their own, which spin only while the test waits for something.
+
+    The node `peer` plays whatever is around the nodes under test.
+    """
+
+    def __init__(self, domain: int | None = None) -> None:
+        """Take a domain, or claim one; always `close` it."""
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=own_domain() if domain is None else domain)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self._nodes: list[Node] = []
+        self.peer = self.add(Node("peer", context=self.context))
+
+    def add(self, node: _NodeT) -> _NodeT:
+        """Spin a node of this context, and its companions."""
+        for each in with_companions([node]):
+            self._nodes.append(each)
+            self.executor.add_node(each)
+        return node
+
+    def make(self, made: Callable[..., _NodeT], **parameters: Any) -> _NodeT:
+        """Make a node of this class with these parameters, and spin it."""
+        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+        return self.add(made(context=self.context, parameter_overrides=overrides))
+
+    def until(
+        self, condition: Callable[[], Any], what: str = "condition", timeout: float = 90.0
+    ) -> None:
+        """Spin until a condition holds, and fail after the timeout [s]."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < deadline, f"{what} did not come true within {timeout} s"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def answer(self, future: Future, timeout: float = 90.0) -> Any:
+        """What a future brings."""
+        self.until(future.done, "an answer", timeout)
+        return future.result()
+
+    def call(self, kind: Any, service: str, request: Any = None, /, **fields: Any) -> Any:
+        """What a service answers to a request, or to one of these fields."""
+        client = self.peer.create_client(kind, service)
+        self.until(client.service_is_ready, f"the service {service}")
+        response = self.answer(client.call_async(request or kind.Request(**fields)))
+        self.peer.destroy_client(client)
+        return response
+
+    def set_parameter(self, node: Node, name: str, value: Any) -> Any:
+        """Ask a node to take a parameter; returns its SetParametersResult."""
+        asked = [Parameter(name, value=value).to_parameter_msg()]
+        service = f"{node.get_fully_qualified_name()}/set_parameters"
+        return self.call(SetParameters, service, parameters=asked).results[0]
+
+    def close(self) -> None:
+        """Destroy all nodes; a second call does nothing."""
+        if not self.context.ok():
+            return
+        self.executor.shutdown(timeout_sec=1.0)
+        for node in reversed(self._nodes):
+            destroy_node(node)
+        rclpy.shutdown(context=self.context)
 
 
 def until(predicate: Callable[[], Any], timeout: float = 90.0, what: str = "condition") -> Any:

@@ -2,22 +2,18 @@
 """The node of the cameras in a ROS domain of its own, fed with states by hand."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from rcl_interfaces.srv import SetParameters
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.parameter import Parameter
 from sensor_msgs.msg import CameraInfo, Image, JointState, PointCloud2
 from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection2DArray
 
 from behavior_ros import transform_to_matrix
-from behavior_ros.testing import own_domain
+from behavior_ros.testing import Bench
 from behavior_ros.topics.qos import QOS_STATIC_TRANSFORMS
 from behavior_sim.cameras.camera_process import CameraError, CameraProcess
 from behavior_sim.node.camera_node import CameraNode
@@ -44,23 +40,12 @@ def opengl(config: WorldConfig) -> None:
         pytest.skip(f"no OpenGL here: {error}")
 
 
-class Rig:
+class Rig(Bench):
     """The node, and a client that plays the simulation and looks at the pictures."""
 
     def __init__(self, config: WorldConfig) -> None:
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
-        self.node = CameraNode(
-            context=self.context,
-            parameter_overrides=[
-                Parameter("world", value="block_stacking"),
-                Parameter("noise", value="{depth: 0.0}"),
-            ],
-        )
-        self.peer = rclpy.create_node("peer", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.executor.add_node(self.peer)
+        super().__init__()
+        self.node = self.make(CameraNode, world="block_stacking", noise="{depth: 0.0}")
         self.world = World(config)
         self.names = coordinate_names(self.world.model)
         self.states = self.peer.create_publisher(JointState, "/simulation/state", 1)
@@ -70,18 +55,6 @@ class Rig:
 
     def _on_health(self, message: DiagnosticArray) -> None:
         self.health = message.status[0].message
-
-    def close(self) -> None:
-        self.executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
-        self.peer.destroy_node()
-        rclpy.shutdown(context=self.context)
-
-    def until(self, condition: Callable[[], bool]) -> None:
-        end = time.monotonic() + WAIT
-        while not condition():
-            assert time.monotonic() < end, f"it never came true; cameras: {self.health}"
-            self.executor.spin_once(timeout_sec=0.05)
 
     def listen(self, topic: str) -> Any:
         self.got[topic] = []
@@ -109,13 +82,7 @@ class Rig:
         return [self.got[topic][-1] for topic in topics]
 
     def set(self, name: str, value: Any) -> Any:
-        client = self.peer.create_client(SetParameters, "/cameras/set_parameters")
-        self.until(client.service_is_ready)
-        request = SetParameters.Request()
-        request.parameters = [Parameter(name, value=value).to_parameter_msg()]
-        future = client.call_async(request)
-        self.until(future.done)
-        return future.result().results[0]
+        return self.set_parameter(self.node, name, value)
 
 
 @pytest.fixture(scope="module")

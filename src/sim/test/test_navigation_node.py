@@ -2,7 +2,6 @@
 """The navigation world's nodes, used as an executor uses them, in a ROS domain of their own."""
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,8 +28,6 @@ from lifecycle_msgs.srv import ChangeState, GetState
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.action import ActionClient
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Empty
 from std_srvs.srv import SetBool, Trigger
@@ -41,10 +38,8 @@ from behavior_ros import (
     QOS_EVENT_LOG,
     QOS_LATCHED,
     ParameterError,
-    with_companions,
 )
-from behavior_ros.node.closing import destroy_node
-from behavior_ros.testing import own_domain
+from behavior_ros.testing import Bench, own_domain
 from behavior_sim.navigation.node import NavigationSimulationNode
 from behavior_sim.navigation.state import NavigationState
 from behavior_sim.navigation.track import Track
@@ -67,39 +62,32 @@ Request = DisturbNavigation.Request
 pytestmark = pytest.mark.timeout(400)
 
 
-class Bench:
+class NavigationBench(Bench):
     """The nodes and a client in one executor; the client passes the velocity commands on."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
-        self.world = NavigationSimulationNode(
-            context=self.context,
-            parameter_overrides=[
-                Parameter("world", value="warehouse"),
-                Parameter("speed", value=10.0),
-                Parameter("loading_delay", value=0.5),
-                Parameter("recording", value=str(folder / "track.npz")),
-            ],
+        super().__init__()
+        self.world = self.make(
+            NavigationSimulationNode,
+            world="warehouse",
+            speed=10.0,
+            loading_delay=0.5,
+            recording=str(folder / "track.npz"),
         )
-        self.client = Node("bench", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        for node in (*with_companions([self.world]), self.client):
-            self.executor.add_node(node)
         self.newest: dict[str, list] = {name: [] for name in (*EVENTS, *LATCHED)}
         for topics, qos in ((EVENTS, QOS_EVENT_LOG), (LATCHED, QOS_LATCHED)):
             for topic, kind in topics.items():
-                self.client.create_subscription(kind, topic, self.newest[topic].append, qos)
-        make = self.client.create_publisher
+                self.peer.create_subscription(kind, topic, self.newest[topic].append, qos)
+        make = self.peer.create_publisher
         self.routes = make(RouteRequest, "/route_request", QOS_COMMAND)
         self.maneuvers = make(Maneuver, "/maneuver", QOS_COMMAND)
         self.modes = make(PlannerOperationMode, "/planner_operation_mode", QOS_LATCHED)
         command = make(Twist, "/cmd_vel", QOS_COMMAND)
-        self.client.create_subscription(Twist, "/cmd_vel_nav", command.publish, QOS_COMMAND)
+        self.peer.create_subscription(Twist, "/cmd_vel_nav", command.publish, QOS_COMMAND)
         self.mode = PlannerOperationMode.IDLE
-        self.client.create_subscription(Odometry, "/simulation/truth", self._keep_up, QOS_EVENT_LOG)
-        self.loader = ActionClient(self.client, LoadTile, "/map_loader/load_tile")
+        self.peer.create_subscription(Odometry, "/simulation/truth", self._keep_up, QOS_EVENT_LOG)
+        self.loader = ActionClient(self.peer, LoadTile, "/map_loader/load_tile")
         assert self.loader.wait_for_server(WAIT)
 
     def _keep_up(self, truth: Odometry) -> None:
@@ -111,35 +99,12 @@ class Bench:
         self.mode = mode
         self.modes.publish(PlannerOperationMode(mode=mode))
 
-    def close(self) -> None:
-        for node in with_companions([self.world]):
-            destroy_node(node)
-        destroy_node(self.client)
-        self.context.shutdown()
-
-    def until(self, condition: Callable[[], bool], what: str) -> None:
-        end = time.monotonic() + WAIT
-        while not condition():
-            assert time.monotonic() < end, f"not within {WAIT} s: {what}"
-            self.executor.spin_once(timeout_sec=0.05)
-
     def next(self, topic: str, fits: Callable = lambda message: True):
         """The next message of a topic that fits."""
         received = self.newest[topic]
         received.clear()
         self.until(lambda: any(fits(m) for m in received), f"a message on {topic}")
         return next(m for m in received if fits(m))
-
-    def get(self, future):
-        self.until(future.done, "an answer")
-        return future.result()
-
-    def call(self, kind, name: str, request):
-        client = self.client.create_client(kind, name)
-        assert client.wait_for_service(WAIT)
-        answer = self.get(client.call_async(request))
-        self.client.destroy_client(client)
-        return answer
 
     def disturb(self, kind: int, **fields):
         request = Request(kind=kind)
@@ -170,11 +135,11 @@ class Bench:
         return self.call(ChangeState, f"/{node}/change_state", request).success
 
     def load(self, tile: str, number: int = 1):
-        handle = self.get(
+        handle = self.answer(
             self.loader.send_goal_async(LoadTile.Goal(request_id=number, tile_id=tile))
         )
         assert handle.accepted
-        return self.get(handle.get_result_async())
+        return self.answer(handle.get_result_async())
 
 
 def test_a_wrong_description_is_the_parameters_fault(tmp_path: Path):
@@ -193,14 +158,14 @@ def test_a_wrong_description_is_the_parameters_fault(tmp_path: Path):
 
 
 @pytest.fixture(scope="module")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    bench = Bench(tmp_path_factory.mktemp("bench"))
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NavigationBench]:
+    bench = NavigationBench(tmp_path_factory.mktemp("bench"))
     yield bench
     bench.close()
 
 
 @pytest.fixture
-def bench(benches: Bench) -> Bench:
+def bench(benches: NavigationBench) -> NavigationBench:
     """The bench with the world in its start state."""
     benches.set_mode(PlannerOperationMode.IDLE)
     answer = benches.call(ResetWorld, "/simulation/reset", ResetWorld.Request(seed=1))
@@ -268,7 +233,7 @@ def test_localization_is_lost_and_reset(bench):
     assert bench.next("/localization/result").status == LocalizationResult.GOOD
     assert bench.disturb(Request.LOSE_LOCALIZATION).code == 0
     bench.next("/localization/result", lambda m: m.status == m.BAD and m.score < 0.3)
-    assert bench.call(Trigger, "/localization/reset", Trigger.Request()).success
+    assert bench.call(Trigger, "/localization/reset").success
     found = bench.next("/localization/result", lambda m: m.status == m.GOOD)
     assert found.map_id == "west"
     assert found.pose.covariance[0] < 0.01
@@ -289,11 +254,11 @@ def test_tiles_are_loaded_with_delay_failure_and_refusals(bench):
 
 
 def test_a_loading_is_cancelled(bench):
-    bench.call(SetBool, "/simulation/pause", SetBool.Request(data=True))
-    handle = bench.get(bench.loader.send_goal_async(LoadTile.Goal(request_id=9, tile_id="east")))
-    bench.get(handle.cancel_goal_async())
-    ended = bench.get(handle.get_result_async())
-    bench.call(SetBool, "/simulation/pause", SetBool.Request(data=False))
+    bench.call(SetBool, "/simulation/pause", data=True)
+    handle = bench.answer(bench.loader.send_goal_async(LoadTile.Goal(request_id=9, tile_id="east")))
+    bench.answer(handle.cancel_goal_async())
+    ended = bench.answer(handle.get_result_async())
+    bench.call(SetBool, "/simulation/pause", data=False)
     assert ended.status == GoalStatus.STATUS_CANCELED
     assert ended.result.code == LoadTile.Result.CANCELED
 
@@ -301,11 +266,11 @@ def test_a_loading_is_cancelled(bench):
 @pytest.mark.parametrize("name", ["localizer", "egm", "rpp", "sdm", "tp"])
 def test_entities_are_lifecycle_nodes(bench, name):
     assert bench.switch(name, Transition.TRANSITION_DEACTIVATE)
-    state = bench.call(GetState, f"/{name}/get_state", GetState.Request()).current_state
+    state = bench.call(GetState, f"/{name}/get_state").current_state
     assert state.id == State.PRIMARY_STATE_INACTIVE
     assert not bench.world._system.enabled[name]
     if name == "localizer":
-        assert not bench.call(Trigger, "/localization/reset", Trigger.Request()).success
+        assert not bench.call(Trigger, "/localization/reset").success
     assert bench.switch(name, Transition.TRANSITION_ACTIVATE)
     assert bench.world._system.enabled[name]
 
@@ -333,7 +298,7 @@ def test_a_silent_route_planner_answers_again_later(bench):
     bench.until(lambda: bench.world._system.now > now + 2.5, "two seconds")
     assert not [answer for answer in answers if answer.request_id == 21]
     assert bench.route(2.0, 5.0, 22).edges
-    assert bench.call(Trigger, "/route_planner/reset", Trigger.Request()).success
+    assert bench.call(Trigger, "/route_planner/reset").success
 
 
 def test_people_come_and_go(bench):
@@ -366,17 +331,17 @@ def test_wrong_disturbances_are_refused_with_a_reason(bench, kind, fields, code,
 
 def test_the_operator_holds_and_lets_go(bench):
     bench.next("/deadman/heartbeat")
-    assert bench.call(SetBool, "/operator/hold", SetBool.Request(data=False)).success
+    assert bench.call(SetBool, "/operator/hold", data=False).success
     bench.newest["/deadman/heartbeat"].clear()
     for _ in range(10):  # about a second, in which there were twenty beats
         bench.next("/behavior/metrics")
     assert len(bench.newest["/deadman/heartbeat"]) <= 2  # what was under way
-    assert bench.call(SetBool, "/operator/hold", SetBool.Request(data=True)).success
+    assert bench.call(SetBool, "/operator/hold", data=True).success
     bench.next("/deadman/heartbeat")
 
 
 def test_a_world_has_one_layout(bench):
-    refused = bench.call(ResetWorld, "/simulation/reset", ResetWorld.Request(layout="moon"))
+    refused = bench.call(ResetWorld, "/simulation/reset", layout="moon")
     assert refused.code == 101
 
 
@@ -385,14 +350,14 @@ def test_a_world_is_put_into_an_observed_state_and_its_robot_s_way_is_kept(bench
     NavigationState(robot=(25.5, 8.0, 0.0), tile="east", frames={"cart": (25.0, 3.0, 0.0)}).save(
         file
     )
-    reset = bench.call(ResetWorld, "/simulation/reset", ResetWorld.Request(layout=str(file)))
+    reset = bench.call(ResetWorld, "/simulation/reset", layout=str(file))
     assert reset.code == 0, reset.message
     bench.next("/simulation/truth", near(25.5, 8.0, 0.05))
-    saved = bench.call(Trigger, "/simulation/save_recording", Trigger.Request())
+    saved = bench.call(Trigger, "/simulation/save_recording")
     assert saved.success, saved.message
     places = Track.load(bench.folder / "track.npz").places
     assert len(places) > 0
     assert np.abs(places - [25.5, 8.0]).max() < 0.05
     file.write_text("{}", encoding="utf-8")
-    refused = bench.call(ResetWorld, "/simulation/reset", ResetWorld.Request(layout=str(file)))
+    refused = bench.call(ResetWorld, "/simulation/reset", layout=str(file))
     assert (refused.code, "holds no state" in refused.message) == (102, True)

@@ -8,18 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import rclpy
 from action_msgs.msg import GoalStatus
 from behavior_msgs.msg import SceneObject, SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from control_msgs.msg import JointTolerance
-from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -29,9 +23,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_LATCHED, seconds, to_duration, to_time
-from behavior_ros.node.closing import destroy_node
 from behavior_ros.process.clock_follower import followed_topic
-from behavior_ros.testing import own_domain
+from behavior_ros.testing import Bench
 from behavior_sim.node.simulation_node import SimulationNode
 from behavior_sim.recordings.recording import Recording
 
@@ -48,12 +41,11 @@ TOPICS = {
 }
 
 
-class Bench:
-    """The node and a client in one executor."""
+class Rig(Bench):
+    """The node of a world with an arm, and clients of all that it offers."""
 
     def __init__(self, recording: Path, **parameters) -> None:
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
+        super().__init__()
         overrides = {
             "world": "block_stacking",
             "speed": 0.0,
@@ -61,50 +53,18 @@ class Bench:
             "recording": str(recording),
             **parameters,
         }
-        self.node = SimulationNode(
-            context=self.context,
-            parameter_overrides=[Parameter(k, value=v) for k, v in overrides.items()],
-        )
-        self.client = Node("bench", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.executor.add_node(self.client)
+        self.node = self.make(SimulationNode, **overrides)
         self.arm = ActionClient(
-            self.client, FollowJointTrajectory, "/panda_arm_controller/follow_joint_trajectory"
+            self.peer, FollowJointTrajectory, "/panda_arm_controller/follow_joint_trajectory"
         )
-        self.gripper = ActionClient(
-            self.client, GripperCommand, "/panda_hand_controller/gripper_cmd"
-        )
+        self.gripper = ActionClient(self.peer, GripperCommand, "/panda_hand_controller/gripper_cmd")
         self.received: dict[str, list] = {topic: [] for topic in TOPICS}
         for topic, message_type in TOPICS.items():
-            self.client.create_subscription(
+            self.peer.create_subscription(
                 message_type, topic, self.received[topic].append, qos_profile_sensor_data
             )
         assert self.arm.wait_for_server(WAIT)
         assert self.gripper.wait_for_server(WAIT)
-
-    def close(self) -> None:
-        destroy_node(self.node)
-        destroy_node(self.client)
-        self.context.shutdown()
-
-    def get(self, future):
-        self.executor.spin_until_future_complete(future, timeout_sec=WAIT)
-        assert future.done(), "no answer"
-        return future.result()
-
-    def call(self, service_type, name: str, request):
-        client = self.client.create_client(service_type, name)
-        assert client.wait_for_service(WAIT)
-        response = self.get(client.call_async(request))
-        self.client.destroy_client(client)
-        return response
-
-    def until(self, condition) -> None:
-        end = time.monotonic() + WAIT
-        while not condition():
-            assert time.monotonic() < end, "it never came true"
-            self.executor.spin_once(timeout_sec=0.05)
 
     def newest(self, topic: str):
         """The next message of a topic."""
@@ -113,23 +73,19 @@ class Bench:
         return self.received[topic][-1]
 
     def send(self, client: ActionClient, goal, feedback=None):
-        handle = self.get(client.send_goal_async(goal, feedback_callback=feedback))
+        handle = self.answer(client.send_goal_async(goal, feedback_callback=feedback))
         assert handle.accepted
         return handle
 
     def result(self, handle):
-        answer = self.get(handle.get_result_async())
+        answer = self.answer(handle.get_result_async())
         return answer.status, answer.result
 
     def set(self, name: str, value):
-        request = SetParameters.Request()
-        request.parameters = [Parameter(name, value=value).to_parameter_msg()]
-        return self.call(SetParameters, "/simulation/set_parameters", request).results[0]
+        return self.set_parameter(self.node, name, value)
 
     def reset(self, seed: int = 3, layout: str = ""):
-        return self.call(
-            ResetWorld, "/simulation/reset", ResetWorld.Request(seed=seed, layout=layout)
-        )
+        return self.call(ResetWorld, "/simulation/reset", seed=seed, layout=layout)
 
 
 def trajectory(positions, duration: float) -> FollowJointTrajectory.Goal:
@@ -148,20 +104,20 @@ def grip(position: float, effort: float = 0.0) -> GripperCommand.Goal:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory) -> Iterator[Bench]:
-    made = Bench(tmp_path_factory.mktemp("node") / "motion.npz")
+def shared(tmp_path_factory) -> Iterator[Rig]:
+    made = Rig(tmp_path_factory.mktemp("node") / "motion.npz")
     yield made
     made.close()
 
 
 @pytest.fixture
-def bench(shared: Bench) -> Bench:
+def bench(shared: Rig) -> Rig:
     shared.set("speed", 0.0)
     assert shared.reset().code == 0
     return shared
 
 
-def test_streams(bench: Bench) -> None:
+def test_streams(bench: Rig) -> None:
     assert bench.set("speed", 5.0).successful
     for messages in bench.received.values():
         messages.clear()
@@ -200,9 +156,9 @@ def test_streams(bench: Bench) -> None:
         assert true.state == SceneObject.TRACKED
 
 
-def test_a_simulation_that_waits_for_the_scene_still_tells_its_joints(bench: Bench) -> None:
+def test_a_simulation_that_waits_for_the_scene_still_tells_its_joints(bench: Rig) -> None:
     """The skills took a world that waited for busy cameras for a robot whose driver was gone."""
-    scene = bench.client.create_publisher(SceneObjectArray, "/scene/objects", QOS_LATCHED)
+    scene = bench.peer.create_publisher(SceneObjectArray, "/scene/objects", QOS_LATCHED)
     message = SceneObjectArray()
     message.header.stamp = bench.newest("/clock").clock
 
@@ -229,10 +185,10 @@ def test_a_simulation_that_waits_for_the_scene_still_tells_its_joints(bench: Ben
         message.header.stamp.sec += 1_000_000  # nobody is waited for any more
         follow()
         bench.until(lambda: not stands())
-        bench.client.destroy_publisher(scene)
+        bench.peer.destroy_publisher(scene)
 
 
-def test_trajectory_is_followed(bench: Bench) -> None:
+def test_trajectory_is_followed(bench: Rig) -> None:
     feedback = []
     target = [0.4, -0.5, 0.1, -2.0, 0.1, 1.7, 1.0]
     handle = bench.send(bench.arm, trajectory(target, 2.0), feedback.append)
@@ -246,7 +202,7 @@ def test_trajectory_is_followed(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("speed", "gap"), [(1.0, 0.02), (50.0, 0.1)])
 def test_motions_that_are_watched_are_told_of_in_small_steps(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, speed: float, gap: float
+    bench: Rig, monkeypatch: pytest.MonkeyPatch, speed: float, gap: float
 ) -> None:
     """However long steps may be where nobody watches and programs are waited for."""
     told, publish = [], bench.node._publish_joints
@@ -266,16 +222,16 @@ def test_motions_that_are_watched_are_told_of_in_small_steps(
     assert np.diff(told).max() == pytest.approx(gap, abs=0.01)
 
 
-def test_trajectory_is_cancelled(bench: Bench) -> None:
+def test_trajectory_is_cancelled(bench: Rig) -> None:
     handle = bench.send(bench.arm, trajectory([1.0, *HOME[1:]], 200.0))
-    assert bench.get(handle.cancel_goal_async()).goals_canceling
+    assert bench.answer(handle.cancel_goal_async()).goals_canceling
     status, result = bench.result(handle)
     assert status == GoalStatus.STATUS_CANCELED
     assert result.error_string == "cancelled"
     bench.until(lambda: max(map(abs, bench.newest("/joint_states").velocity)) < 1e-3)
 
 
-def test_new_goal_replaces(bench: Bench) -> None:
+def test_new_goal_replaces(bench: Rig) -> None:
     first = bench.send(bench.arm, trajectory([1.0, *HOME[1:]], 200.0))
     second = bench.send(bench.arm, trajectory([0.1, *HOME[1:]], 1.0))
     status, result = bench.result(first)
@@ -284,7 +240,7 @@ def test_new_goal_replaces(bench: Bench) -> None:
     assert bench.result(second)[0] == GoalStatus.STATUS_SUCCEEDED
 
 
-def test_refused_trajectories_say_why(bench: Bench) -> None:
+def test_refused_trajectories_say_why(bench: Rig) -> None:
     goal = trajectory([3.5, *HOME[1:]], 5.0)
     status, result = bench.result(bench.send(bench.arm, goal))
     assert status == GoalStatus.STATUS_ABORTED
@@ -298,7 +254,7 @@ def test_refused_trajectories_say_why(bench: Bench) -> None:
     assert result.error_code == FollowJointTrajectory.Result.INVALID_JOINTS
 
 
-def test_tolerances_of_the_goal(bench: Bench) -> None:
+def test_tolerances_of_the_goal(bench: Rig) -> None:
     goal = trajectory([0.8, *HOME[1:]], 0.8)
     goal.path_tolerance = [JointTolerance(name="panda_joint1", position=1e-5)]
     status, result = bench.result(bench.send(bench.arm, goal))
@@ -306,7 +262,7 @@ def test_tolerances_of_the_goal(bench: Bench) -> None:
     assert result.error_code == FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED
 
 
-def test_start_stamp_in_the_future(bench: Bench) -> None:
+def test_start_stamp_in_the_future(bench: Rig) -> None:
     now = seconds(bench.newest("/clock").clock)
     goal = trajectory([0.1, *HOME[1:]], 1.0)
     goal.trajectory.header.stamp = to_time(now + 3.0)
@@ -315,9 +271,9 @@ def test_start_stamp_in_the_future(bench: Bench) -> None:
     assert seconds(bench.newest("/clock").clock) >= now + 3.9
 
 
-def test_who_streams_the_arms_motion_is_waited_for(bench: Bench) -> None:
+def test_who_streams_the_arms_motion_is_waited_for(bench: Rig) -> None:
     topic = "/panda_arm_controller/joint_trajectory"
-    publisher = bench.client.create_publisher(JointTrajectory, topic, 1)
+    publisher = bench.peer.create_publisher(JointTrajectory, topic, 1)
     bench.until(publisher.get_subscription_count)
     bench.reset()
     # As fast as possible means tens of times real time: within 20 ms some 0.4 s.
@@ -336,9 +292,9 @@ def test_who_streams_the_arms_motion_is_waited_for(bench: Bench) -> None:
     bench.until(lambda: seconds(bench.newest("/clock").clock) > now + 2.0)
 
 
-def test_trajectories_on_the_topic_replace_each_other_without_a_jump(bench: Bench) -> None:
+def test_trajectories_on_the_topic_replace_each_other_without_a_jump(bench: Rig) -> None:
     topic = "/panda_arm_controller/joint_trajectory"
-    publisher = bench.client.create_publisher(JointTrajectory, topic, 1)
+    publisher = bench.peer.create_publisher(JointTrajectory, topic, 1)
     bench.until(publisher.get_subscription_count)
     bench.reset()
 
@@ -374,12 +330,12 @@ def test_trajectories_on_the_topic_replace_each_other_without_a_jump(bench: Benc
     assert joint(bench, FIRST) == pytest.approx(0.2, abs=0.005)
 
 
-def joint(bench: Bench, name: str) -> float:
+def joint(bench: Rig, name: str) -> float:
     message = bench.newest("/joint_states")
     return message.position[list(message.name).index(name)]
 
 
-def test_gripper(bench: Bench) -> None:
+def test_gripper(bench: Rig) -> None:
     status, result = bench.result(bench.send(bench.gripper, grip(0.0)))
     assert status == GoalStatus.STATUS_SUCCEEDED
     assert (result.reached_goal, result.stalled) == (True, False)
@@ -392,7 +348,7 @@ def test_gripper(bench: Bench) -> None:
     assert bench.result(handle)[0] in (GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_SUCCEEDED)
 
 
-def test_the_world_is_varied_from_the_next_reset_on(bench: Bench) -> None:
+def test_the_world_is_varied_from_the_next_reset_on(bench: Rig) -> None:
     def is_of_size(edge: float) -> bool:
         objects = {o.name: o for o in bench.newest("/simulation/objects").objects}
         return objects["blue_block"].shape.dimensions[0] == pytest.approx(edge)
@@ -410,7 +366,7 @@ def test_the_world_is_varied_from_the_next_reset_on(bench: Bench) -> None:
     bench.until(lambda: is_of_size(0.0515))
 
 
-def test_reset_ends_goals_and_time_goes_on(bench: Bench) -> None:
+def test_reset_ends_goals_and_time_goes_on(bench: Rig) -> None:
     before = seconds(bench.newest("/clock").clock)
     handle = bench.send(bench.arm, trajectory([1.0, *HOME[1:]], 500.0))
     assert bench.reset(5, "wrong_tower").code == 0
@@ -429,7 +385,7 @@ def test_reset_ends_goals_and_time_goes_on(bench: Bench) -> None:
     bench.until(lambda: blue().z == pytest.approx(1.5 * 0.0515, abs=0.001))
 
 
-def test_disturbances(bench: Bench) -> None:
+def test_disturbances(bench: Rig) -> None:
     def disturb(kind: int, name: str = "red_block", **place: float):
         request = DisturbWorld.Request(kind=kind, object=name)
         for axis, value in place.items():
@@ -466,7 +422,7 @@ def test_disturbances(bench: Bench) -> None:
 
 def test_it_waits_for_who_follows_its_time_but_no_longer_than_a_robot_would(bench):
     """A thousandth of real time here: a step of 0.02 s every 20 s, had nobody followed."""
-    follower = bench.client.create_publisher(Header, followed_topic(bench.client), 10)
+    follower = bench.peer.create_publisher(Header, followed_topic(bench.peer), 10)
     simulation = bench.node._simulation
     bench.set("busy_speed", 0.001)
     try:
@@ -481,21 +437,21 @@ def test_it_waits_for_who_follows_its_time_but_no_longer_than_a_robot_would(benc
         assert simulation.time < end + 0.1
     finally:
         bench.set("busy_speed", 0.0)
-        bench.client.destroy_publisher(follower)
+        bench.peer.destroy_publisher(follower)
     bench.until(lambda: seconds(bench.newest("/clock").clock) > end)  # it waits for nobody any more
 
 
-def test_pause(bench: Bench) -> None:
-    assert bench.call(SetBool, "/simulation/pause", SetBool.Request(data=True)).success
+def test_pause(bench: Rig) -> None:
+    assert bench.call(SetBool, "/simulation/pause", data=True).success
     assert bench.reset(3).code == 0, "a paused world can be reset"
     before = bench.node._simulation.time
     assert bench.reset(3).code == 0
     assert bench.node._simulation.time == before
-    assert bench.call(SetBool, "/simulation/pause", SetBool.Request(data=False)).success
+    assert bench.call(SetBool, "/simulation/pause", data=False).success
     bench.newest("/clock")
 
 
-def test_parameters(bench: Bench) -> None:
+def test_parameters(bench: Rig) -> None:
     assert bench.set("detection_dropout", 1.0).successful
     bench.until(lambda: not bench.newest("/detections").detections)
     assert bench.set("detection_dropout", 0.0).successful
@@ -503,34 +459,32 @@ def test_parameters(bench: Bench) -> None:
     assert not bench.set("detection_dropout", 1.5).successful
 
 
-def test_recording_is_saved(bench: Bench) -> None:
+def test_recording_is_saved(bench: Rig) -> None:
     bench.newest("/simulation/objects")
-    response = bench.call(Trigger, "/simulation/save_recording", Trigger.Request())
+    response = bench.call(Trigger, "/simulation/save_recording")
     assert response.success, response.message
     assert len(Recording.load(response.message).times) > 0
 
 
-def test_state_for_cameras_while_somebody_listens(bench: Bench) -> None:
+def test_state_for_cameras_while_somebody_listens(bench: Rig) -> None:
     publisher = bench.node._state_publisher
     assert publisher.get_subscription_count() == 0
     states: list[JointState] = []
-    subscription = bench.client.create_subscription(
-        JointState, "/simulation/state", states.append, 1
-    )
+    subscription = bench.peer.create_subscription(JointState, "/simulation/state", states.append, 1)
     bench.until(lambda: len(states) > 0)
     world = bench.node._simulation.world
     assert len(states[0].position) == world.model.nq
     assert list(states[0].name[:8]) == [*JOINTS, "panda_finger_joint1"]
     block = list(states[0].name).index("red_block/z")
     assert states[0].position[block] == pytest.approx(0.02575, abs=1e-3)
-    bench.client.destroy_subscription(subscription)
+    bench.peer.destroy_subscription(subscription)
 
 
 def test_cameras_and_a_detector_take_over(tmp_path: Path) -> None:
     """The node tells no detections then, and waits for those that others tell."""
-    bench = Bench(tmp_path / "motion.npz", detections_by_cameras=True)
+    bench = Rig(tmp_path / "motion.npz", detections_by_cameras=True)
     try:
-        told = bench.client.create_publisher(Detection3DArray, "/detections", 1)
+        told = bench.peer.create_publisher(Detection3DArray, "/detections", 1)
         bench.until(lambda: told.get_subscription_count() == 2)
         bench.until(lambda: bench.node._simulation.time > 5.0)
         assert not bench.received["/detections"]

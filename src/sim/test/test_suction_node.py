@@ -1,52 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node of a world with a suction cup: pump, vacuum, faults."""
 
-import time
-
 import pytest
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import seconds
-from behavior_ros.node.closing import destroy_node
-from behavior_ros.testing import own_domain
+from behavior_ros.testing import Bench
 from behavior_sim.node.simulation_node import SimulationNode
 from behavior_sim.worlds.layouts import pose_of
 
 WAIT = 60.0
 
 
-class Bench:
-    """The node and a client in one executor."""
+class SuctionBench(Bench):
+    """The node of a world with a suction cup, and what its topics tell."""
 
     def __init__(self) -> None:
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
-        values = {"world": "bin_stacking", "speed": 0.0, "max_lead": 1000.0}
-        self.node = SimulationNode(
-            context=self.context,
-            parameter_overrides=[Parameter(k, value=v) for k, v in values.items()],
-        )
-        self.client = Node("bench", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.executor.add_node(self.client)
+        super().__init__()
+        self.node = self.make(SimulationNode, world="bin_stacking", speed=0.0, max_lead=1000.0)
         self.vacuum: list[bool] = []
         self.joints: list[JointState] = []
         self.images: list[Detection3DArray] = []
         self.health: dict[str, str] = {}
-        self.client.create_subscription(Bool, "/suction/vacuum", self._vacuum, 10)
-        self.client.create_subscription(JointState, "/joint_states", self.joints.append, 10)
-        self.client.create_subscription(Detection3DArray, "/detections", self.images.append, 10)
-        self.client.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
+        self.peer.create_subscription(Bool, "/suction/vacuum", self._vacuum, 10)
+        self.peer.create_subscription(JointState, "/joint_states", self.joints.append, 10)
+        self.peer.create_subscription(Detection3DArray, "/detections", self.images.append, 10)
+        self.peer.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
 
     def _vacuum(self, message: Bool) -> None:
         self.vacuum.append(message.data)
@@ -55,33 +38,16 @@ class Bench:
         for status in message.status:
             self.health.update({item.key: item.value for item in status.values})
 
-    def until(self, condition) -> None:
-        deadline = time.monotonic() + WAIT
-        while not condition():
-            assert time.monotonic() < deadline, "not within the time"
-            self.executor.spin_once(timeout_sec=0.05)
-
     def switch(self, name: str, on: bool) -> SetBool.Response:
-        client = self.client.create_client(SetBool, name)
-        self.until(client.service_is_ready)
-        future = client.call_async(SetBool.Request(data=on))
-        self.until(future.done)
-        return future.result()
+        return self.call(SetBool, name, data=on)
 
     def in_the_simulation(self, work) -> None:
         self.node._stepper.call(work)
 
-    def close(self) -> None:
-        self.executor.remove_node(self.node)
-        self.executor.remove_node(self.client)
-        destroy_node(self.node)
-        destroy_node(self.client)
-        rclpy.shutdown(context=self.context)
-
 
 @pytest.fixture(scope="module")
 def bench():
-    made = Bench()
+    made = SuctionBench()
     yield made
     made.close()
 

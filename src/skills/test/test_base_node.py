@@ -28,7 +28,7 @@ class Rig(RosRig):
     def __init__(self):
         super().__init__(PROCESSES, {"/move_base": MoveBase, "/wait": Wait})
         self.odometry = None
-        self.node.create_subscription(Odometry, "/odom", self._keep, QOS_SENSOR)
+        self.peer.create_subscription(Odometry, "/odom", self._keep, QOS_SENSOR)
 
     def _keep(self, message):
         self.odometry = message

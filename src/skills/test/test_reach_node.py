@@ -42,10 +42,10 @@ class Rig(RosRig):
         running = processes(robot) | {"simulation": [simulation]}
         super().__init__(running, {"/reach": Reach, "/move_arm": MoveArm})
         self.robot = load_robot(ROBOT_FILE)
-        self.targets = self.node.create_publisher(PoseStamped, TARGETS, 1)
+        self.targets = self.peer.create_publisher(PoseStamped, TARGETS, 1)
         self.told, self.joints = [], None
-        self.node.create_subscription(JointTrajectory, STREAM, self.told.append, 10)
-        self.node.create_subscription(JointState, "/joint_states", self._keep, 10)
+        self.peer.create_subscription(JointTrajectory, STREAM, self.told.append, 10)
+        self.peer.create_subscription(JointState, "/joint_states", self._keep, 10)
 
     def _keep(self, message):
         self.joints = message
@@ -87,7 +87,7 @@ def place(message):
 def test_it_arrives_and_a_newer_goal_takes_over(rig):
     first = rig.start("/reach", Reach.Goal(pose=pose(0.45, -0.2, 0.35), hold=True))
     assert first.accepted
-    rig.until(lambda: any(f.phase == "hold" for f in rig.feedback), 60.0)
+    rig.until(lambda: any(f.phase == "hold" for f in rig.feedback))
     second = rig.start("/reach", Reach.Goal(pose=pose(0.45, 0.2, 0.35)))
     assert second.accepted
     assert rig.result(first).code == Reach.Result.REPLACED
@@ -142,7 +142,7 @@ def test_a_target_that_moves_is_followed_without_a_plan(rig):
     rig.until(lambda: rig.now > start + 0.3)
     moved = pose(0.4, -0.15, 0.35)  # by 0.14 m
     rig.targets.publish(moved)
-    rig.until(lambda: np.linalg.norm(rig.tool() - place(moved)) < 0.005, 60.0)
+    rig.until(lambda: np.linalg.norm(rig.tool() - place(moved)) < 0.005)
     assert not any(f.planned for f in rig.feedback)
     handle.cancel_goal_async()
     assert rig.result(handle).code == Reach.Result.CANCELED
@@ -171,7 +171,7 @@ def test_wrong_goals_and_targets_end_with_their_codes(rig):
     handle = rig.start("/reach", Reach.Goal(pose=pose(0.5, 0.1, 0.4), hold=True))
     assert rig.run("/reach", both).code == Reach.Result.INVALID_REQUEST
     assert not rig.start("/move_arm", MoveArm.Goal(mode=MoveArm.Goal.NAMED)).accepted
-    rig.until(lambda: any(f.phase == "hold" for f in rig.feedback), 60.0)
+    rig.until(lambda: any(f.phase == "hold" for f in rig.feedback))
     handle.cancel_goal_async()
     assert rig.result(handle).code == Reach.Result.CANCELED
 

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A goal sees no older scene than there was when it began, however late the snapshots come."""
 
-import time
-
 import numpy as np
 import pytest
-import rclpy
 from behavior_msgs.msg import SceneObject, SceneObjectArray
 from behavior_msgs.srv import AttachObject, QueryScene
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from shape_msgs.msg import SolidPrimitive
 
 from behavior_ros import QOS_LATCHED
-from behavior_ros.testing import own_domain
+from behavior_ros.testing import Bench
 from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node import scene_client
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
@@ -48,20 +45,15 @@ class SceneStub:
         return response
 
 
-class Bench:
+class GoalBench(Bench):
     """A client, and its goal's context: every tick spins and counts as a tenth of a second."""
 
     def __init__(self):
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=own_domain())
-        self.scene_node = rclpy.create_node("scene_stub", context=self.context)
-        self.node = rclpy.create_node("skill", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.scene_node)
-        self.executor.add_node(self.node)
+        super().__init__()
+        self.scene_node = self.add(Node("scene_stub", context=self.context))
         self.stub = SceneStub(self.scene_node)
         self.news = 0
-        self.topic = SceneTopic(self.node, lambda frame: np.eye(4), self._on_news)
+        self.topic = SceneTopic(self.peer, lambda frame: np.eye(4), self._on_news)
         self.time, self.step, self.ticks, self.at_tick = 0.0, 0.002, 0, {}
         self.tf = {"world": np.eye(4)}
         self.until(self.topic.query.service_is_ready)
@@ -71,13 +63,7 @@ class Bench:
         self.news += 1
 
     def client(self):
-        return SceneClient(self.topic, self, self.node)
-
-    def until(self, condition):
-        deadline = time.monotonic() + 90.0
-        while not condition():
-            assert time.monotonic() < deadline, "not within the time"
-            self.executor.spin_once(timeout_sec=0.02)
+        return SceneClient(self.topic, self, self.peer)
 
     def show(self, revision, **objects):
         """Show a snapshot, and wait until it is there."""
@@ -102,16 +88,10 @@ class Bench:
             self.executor.spin_once(timeout_sec=0.005)
         self.time += self.step
 
-    def close(self):
-        self.executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
-        self.scene_node.destroy_node()
-        rclpy.shutdown(context=self.context)
-
 
 @pytest.fixture
 def bench():
-    made = Bench()
+    made = GoalBench()
     yield made
     made.close()
 
@@ -221,7 +201,7 @@ def test_the_groups_of_a_robot_read_each_snapshot_once(bench, monkeypatch):
     monkeypatch.setattr(
         scene_client, "deserialize_message", lambda *args: reads.append(args) or read(*args)
     )
-    other = SceneTopic(bench.node, lambda frame: 2.0 * np.eye(4))
+    other = SceneTopic(bench.peer, lambda frame: 2.0 * np.eye(4))
     for revision in (6, 7):
         bench.show(revision, cup=(0.1 * revision, "detected"))
         bench.until(lambda: other.revision() == bench.topic.revision())

@@ -57,14 +57,14 @@ class Rig(RosRig):
     def __init__(self, robot):
         super().__init__(processes(robot), ACTIONS)
         self.scene, self.joints = {}, None
-        self._stop = self.node.create_publisher(Bool, "/emergency_stop", QOS_LATCHED)
+        self._stop = self.peer.create_publisher(Bool, "/emergency_stop", QOS_LATCHED)
         self.press(False)
-        self.node.create_subscription(JointState, "/joint_states", self._keep_joints, QOS_SENSOR)
-        self.node.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
+        self.peer.create_subscription(JointState, "/joint_states", self._keep_joints, QOS_SENSOR)
+        self.peer.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
 
     def await_stack(self):
         self.await_servers()
-        self.until(lambda: len(self.scene) == 4, 60.0)
+        self.until(lambda: len(self.scene) == 4)
 
     def press(self, stopped):
         """Have the robot's driver tell that it is stopped, or that it is not."""

@@ -18,13 +18,11 @@ from behavior_msgs.srv import (  # noqa: E402
     SamplePlacePose,
 )
 from fakes import ROBOT_FILE  # noqa: E402
-from rclpy.parameter import Parameter  # noqa: E402
 from ros_rig import RosRig, standing  # noqa: E402
 
 from behavior_motion import check_interrupted  # noqa: E402
 from behavior_motion.object_state import ObjectState  # noqa: E402
 from behavior_ros import GoalContext  # noqa: E402
-from behavior_ros.node.closing import destroy_node  # noqa: E402
 from behavior_skills.interfaces import ObjectView  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
 
@@ -86,10 +84,7 @@ class Rig(RosRig):
     def __init__(self, patch):
         super().__init__({}, {"/select_reachable": SelectReachable})
         self.scene = Scene()
-        self.skills = SkillsNode(
-            context=self.context,
-            parameter_overrides=[Parameter("robot", value=str(ROBOT_FILE))],
-        )
+        self.skills = self.make(SkillsNode, robot=str(ROBOT_FILE))
         state = self.skills._state
         patch.setattr(type(state), "silent", property(lambda _: False))
         patch.setattr("behavior_skills.node.skills_node.SceneClient", SceneOfGoal)
@@ -97,9 +92,8 @@ class Rig(RosRig):
         patch.setattr(self.skills, "_scene", self.scene)
         patch.setattr(self.skills, "_frames", base_frame(self.skills._frames))
         self.stand(0.08)
-        self.executor.add_node(self.skills)
         self.services = {
-            name: self.node.create_client(kind, name) for name, kind in SERVICES.items()
+            name: self.peer.create_client(kind, name) for name, kind in SERVICES.items()
         }
 
     def stand(self, width, q=HOME):
@@ -114,13 +108,7 @@ class Rig(RosRig):
     def ask(self, name, **fields):
         client = self.services[name]
         self.until(client.service_is_ready)
-        future = client.call_async(SERVICES[name].Request(**fields))
-        self.until(future.done)
-        return future.result()
-
-    def close(self):
-        destroy_node(self.skills)
-        super().close()
+        return self.answer(client.call_async(SERVICES[name].Request(**fields)))
 
 
 def tick(context):

@@ -50,19 +50,12 @@ class Rig(RosRig):
             ("/scene/objects", self.seen, QOS_LATCHED),
             ("/simulation/objects", self.truth, 1),
         ):
-            self.node.create_subscription(
+            self.peer.create_subscription(
                 SceneObjectArray,
                 topic,
                 lambda m, kept=kept: kept.update({o.name: o for o in m.objects}),
                 qos,
             )
-
-    def call(self, kind, name, request):
-        client = self.node.create_client(kind, name)
-        self.until(client.service_is_ready)
-        future = client.call_async(request)
-        self.until(future.done)
-        return future.result()
 
     def reach(self, tool, **goal):
         target = PoseStamped()
@@ -95,7 +88,7 @@ def test_a_bin_is_taken_carried_lost_and_let_go(rig):
     rig.until(lambda: rig.seen[BIN].pose.position.y < 0.55)
     lies = np.diag([1.0, -1.0, -1.0, 1.0])
     lies[:3, 3] = [0.0, 0.6, rig.height()]
-    assert rig.call(SetBool, "/simulation/fault/conveyor", SetBool.Request(data=True)).success
+    assert rig.call(SetBool, "/simulation/fault/conveyor", data=True).success
     moved = DisturbWorld.Request(kind=0, object=BIN, pose=matrix_to_pose(lies))
     assert rig.call(DisturbWorld, "/simulation/disturb", moved).code == 0
     rig.until(lambda: abs(rig.seen[BIN].pose.position.y - 0.6) < 0.01)
@@ -120,7 +113,7 @@ def test_a_bin_is_taken_carried_lost_and_let_go(rig):
     rig.until(lambda: rig.seen[BIN].pose.position.z == pytest.approx(rig.height(), abs=0.02))
 
     # The pump fails in mid-air: the bin falls, and everybody knows.
-    rig.call(SetBool, "/simulation/fault/pump", SetBool.Request(data=True))
+    rig.call(SetBool, "/simulation/fault/pump", data=True)
     rig.until(lambda: rig.state() != SceneObject.ATTACHED)
     rig.until(lambda: rig.height() < lies[2, 3] + 0.1)
     done = rig.grip(MoveGripper.Goal.CLOSE)
@@ -131,5 +124,5 @@ def test_a_bin_is_taken_carried_lost_and_let_go(rig):
     assert "'bin_0' came off the suction cup" in done.message
 
     # Nobody hears the sensor.
-    rig.call(SetBool, "/simulation/fault/vacuum", SetBool.Request(data=True))
+    rig.call(SetBool, "/simulation/fault/vacuum", data=True)
     rig.until(lambda: rig.grip(MoveGripper.Goal.OPEN).code == MoveGripper.Result.SERVER_LOST)
