@@ -14,6 +14,7 @@ import re
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -78,6 +79,8 @@ class _Heard:
     latched: bool = False
     """Somebody tells it once and for all."""
     subscription: Any = None
+    take: Callable[[bytes, Any], None] | None = None
+    """What becomes of a message."""
 
 
 class RecorderNode(Node):  # type: ignore[misc]
@@ -127,6 +130,8 @@ class RecorderNode(Node):  # type: ignore[misc]
 
     def destroy_node(self) -> None:
         """Complete the recording, and destroy the node."""
+        while self._heard:
+            self._take_what_waits(self._heard.popitem()[1])
         try:
             if self._keep_at and self._box is not None:
                 self._box.wait()
@@ -258,12 +263,12 @@ class RecorderNode(Node):  # type: ignore[misc]
     def _subscribe(self, heard: _Heard) -> None:
         topic = heard.topic
         plain = self._selection.plain(topic)
-        take = partial(self._take, plain, heard.message_type, heard.latched)
+        heard.take = partial(self._take, plain, heard.message_type, heard.latched)
         told = SubscriptionEventCallbacks(
             incompatible_qos=lambda _: self._offer_less.add(topic), use_default_callbacks=False
         )
         heard.subscription = self.create_subscription(
-            heard.kind, topic, take, heard.qos, raw=True, event_callbacks=told
+            heard.kind, topic, heard.take, heard.qos, raw=True, event_callbacks=told
         )
         self._heard[topic] = heard
 
@@ -279,8 +284,20 @@ class RecorderNode(Node):  # type: ignore[misc]
             if each.topic_type == before.message_type
         ]
         if publishers:
+            self._take_what_waits(before)
             self._subscribe(replace(before, qos=_qos_for(publishers)))
             self.destroy_subscription(before.subscription)
+
+    def _take_what_waits(self, heard: _Heard) -> None:
+        """Take what has arrived and no callback has come to: nobody sends it again."""
+        assert heard.take is not None
+        handle = heard.subscription.handle
+        for _ in range(_DEPTH):
+            with handle:
+                found = handle.take_message(heard.kind, True)  # as bytes
+            if found is None:
+                return
+            heard.take(*found)
 
     def _take(self, topic: str, message_type: str, latched: bool, data: bytes, info: Any) -> None:
         if self.problem:

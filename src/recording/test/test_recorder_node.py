@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import rclpy
 from behavior_msgs.msg import MissionFeedback, RecordingState, TreeRecord
+from rclpy.duration import Duration
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Image
@@ -215,6 +216,29 @@ def test_a_failure_is_kept_though_another_one_is_being_kept_or_the_stack_ends(
     node.destroy_node()
     names = [each.stem.partition("-")[2] for each in sorted(node.path.glob("kept/*.mcap"))]
     assert names == ["first", "second", "third"]
+
+
+@pytest.mark.timeout(200)
+def test_what_has_arrived_when_the_recorder_is_stopped_is_kept(
+    spinner: Spinner, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.mcap"
+    talker = Talker(spinner)
+    talker.say("/note", String(data="too early"))
+    note = talker._publishers["/note"]
+    node = recorder(output=str(path))  # nobody spins it: it comes to nothing in time
+
+    def is_heard() -> bool:
+        node._look()
+        return bool(note.get_subscription_count())
+
+    until(is_heard)
+    for number in range(50):
+        talker.say("/note", String(data=str(number)))
+    assert note.wait_for_all_acked(Duration(seconds=60.0))
+    node.destroy_node()
+    with Recording(path) as read:
+        assert [m.value.data for m in read.messages("/note")] == [str(n) for n in range(50)]
 
 
 def test_robots_of_one_domain_have_black_boxes_of_their_own(ros: None, tmp_path: Path) -> None:
