@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from std_srvs.srv import Trigger
 from behavior_bringup.errors import BringupError
 from behavior_bringup.evaluation import stack_episodes
 from behavior_bringup.evaluation.record import Episode, EpisodeRecord
-from behavior_bringup.evaluation.recordings import keep_recording
+from behavior_bringup.evaluation.recordings import forget_earlier, keep_recording
 
 EPISODE = Episode(seed=7)
 
@@ -44,6 +45,28 @@ def test_it_lies_beside_the_evaluations_file(tmp_path: Path) -> None:
     assert keep_recording(box, EPISODE, folder) == "blocks.episodes.recordings/seed-7.mcap"
     assert (folder / "seed-7.mcap").read_bytes() == b"recorded"
     assert not (tmp_path / "kept.mcap").exists()
+
+
+def test_what_earlier_evaluations_left_is_in_none_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEHAVIOR_RUNTIME_DIR", str(tmp_path))
+    ring = tmp_path / "behavior" / "recordings" / "black_box_7_left"
+    ring.mkdir(parents=True)
+    names = [f"segment-{begun:020d}.mcap" for begun in (3, 5, 8)]
+    for name in names:
+        (ring / name).touch()
+    client: Any = SimpleNamespace(domain=7)
+    forget_earlier(client, "/left", 5)
+    assert sorted(each.name for each in ring.iterdir()) == names[1:]
+    forget_earlier(client, "", 5)  # there is none: nothing is to be done
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(BringupError, match="Read-only file system"):
+        forget_earlier(client, "/left", 9)
 
 
 def test_variants_of_one_seed_have_files_of_their_own(tmp_path: Path) -> None:

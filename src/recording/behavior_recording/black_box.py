@@ -14,6 +14,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -226,18 +227,20 @@ class BlackBox:
 
     def _drop_old(self, time: int) -> None:
         """Delete what is older than the time that is kept, and then what is too much."""
-        segments = self._without_those_to_come(time)
-        begun = [_begun(each) for each in segments]
-        states = [each.stat() for each in segments]
-        sizes = [each.st_size for each in states]
+        segments = []
+        for segment in self._without_those_to_come(time):
+            with suppress(FileNotFoundError):  # somebody has deleted it, see `forget`
+                segments.append((segment, _begun(segment), segment.stat()))
         oldest = time - 1e9 * self._limits.seconds
         room = self._limits.bytes - self._segment_size
-        for index, segment in enumerate(segments):
-            follows = begun[index + 1] if index + 1 < len(segments) else time
+        follows = [begun for _, begun, _ in segments[1:]] + [time]
+        size = sum(state.st_size for _, _, state in segments)
+        for (segment, _, state), following in zip(segments, follows, strict=False):
             # The last one of an earlier box ended when that did, long before this one's first.
-            ends = min(follows, states[index].st_mtime_ns)
-            if ends < oldest or sum(sizes[index:]) > room:
+            ends = min(following, state.st_mtime_ns)
+            if ends < oldest or size > room:
                 segment.unlink(missing_ok=True)
+            size -= state.st_size
 
     def _without_those_to_come(self, time: int) -> list[Path]:
         """The files of the ring, without those of a clock that has been set back since: nothing
@@ -260,6 +263,21 @@ class BlackBox:
     def _kept(self) -> list[Path]:
         """What is kept, the oldest first."""
         return sorted(self.folder.glob(f"kept/{_KEPT}"))
+
+
+def forget(folder: Path, before: int) -> None:
+    """Delete what earlier black boxes left in a folder, whether or not another is kept there now.
+
+    Args:
+        folder: of the black box
+        before: wall time since 1970 [ns]; what was begun later stays
+
+    Raises:
+        OSError: it cannot be deleted
+    """
+    for segment in folder.glob(_SEGMENT):
+        if _begun(segment) < before:
+            segment.unlink(missing_ok=True)
 
 
 def _begun(segment: Path) -> int:

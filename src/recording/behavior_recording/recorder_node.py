@@ -35,7 +35,7 @@ from tf2_msgs.msg import TFMessage
 from behavior_recording import topics as names
 from behavior_recording.black_box import BlackBox, FolderTaken, Limits
 from behavior_recording.errors import RecordingError
-from behavior_recording.folder import default_folder
+from behavior_recording.folder import black_box_name, default_folder
 from behavior_recording.mcap_file import McapFile
 from behavior_recording.recorder import Recorder, Standing
 from behavior_recording.schemas import SchemaError, schema_text
@@ -171,8 +171,7 @@ class RecorderNode(Node):  # type: ignore[misc]
 
     def _own_box(self, folder: Path) -> BlackBox:
         """A black box in the robot's folder, or in one beside it while another is kept there."""
-        robot = self._selection.namespace.replace("/", "_")
-        name = f"black_box_{self.context.get_domain_id()}{robot}"
+        name = black_box_name(self.context.get_domain_id(), self._selection.namespace)
         limits = Limits(60.0 * self._values["black_box"], self._values["black_box_size"] << 20)
         for number in count(1):
             path = folder / (name if number == 1 else f"{name}-{number}")

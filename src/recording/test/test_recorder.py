@@ -15,7 +15,7 @@ from recorded import Clock, record, tree_of
 
 from behavior_recording import Recording, RecordingError, TreeRecording
 from behavior_recording import topics as names
-from behavior_recording.black_box import BlackBox, FolderTaken, Limits
+from behavior_recording.black_box import BlackBox, FolderTaken, Limits, forget
 from behavior_recording.encoding import encode
 from behavior_recording.mcap_file import McapFile
 from behavior_recording.recorder import Recorder
@@ -329,6 +329,19 @@ def test_a_ring_of_a_time_to_come_makes_room_for_what_is_new(tmp_path):
     assert [notes(each) for each in kept] == [list(range(1, 41))] * 2
     assert any("time to come" in each for each in box.warnings)
     assert len(list((tmp_path / "kept").iterdir())) == 3
+
+
+def test_what_earlier_boxes_left_is_forgotten_beside_the_one_that_is_kept(tmp_path):
+    limits = Limits(seconds=80.0)
+    earlier = Box(tmp_path, limits)
+    earlier.feed(15)
+    earlier.box.finish()
+    box = Box(tmp_path, limits)
+    box.time = earlier.time
+    box.feed(5)
+    forget(tmp_path, earlier.time + 1)
+    box.feed(30)
+    assert notes(box.keep()) == list(range(16, 51))
 
 
 def test_files_of_others_in_the_folder_stay_and_do_no_harm(tmp_path):

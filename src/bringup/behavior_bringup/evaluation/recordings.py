@@ -18,6 +18,29 @@ _MERGED = 60.0
 """[s] for the black box to make one file of what it holds."""
 
 
+def forget_earlier(client: StackClient, namespace: str, begin: int) -> None:
+    """Have the stack's black box hold nothing that was there before the stack.
+
+    Args:
+        client: in the domain of the stack.
+        namespace: of its nodes; empty: none.
+        begin: wall time since 1970 at which it was started [ns].
+
+    Raises:
+        BringupError: what is there cannot be deleted.
+    """
+    from behavior_recording.black_box import forget
+    from behavior_recording.folder import black_box_name, default_folder
+
+    folder = default_folder() / black_box_name(client.domain, namespace)
+    try:
+        forget(folder, begin)
+    except OSError as error:
+        raise BringupError(
+            f"{folder} holds earlier recordings that cannot be deleted: {error.strerror}"
+        ) from error
+
+
 def keep_recording(client: StackClient, episode: Episode, folder: Path) -> str:
     """Keep what the stack's black box holds.
 

@@ -19,7 +19,7 @@ from rcl_interfaces.srv import SetParameters
 from behavior_bringup.client import StackClient
 from behavior_bringup.errors import BringupError
 from behavior_bringup.evaluation.record import FAILURE, SUCCESS, Episode, EpisodeRecord
-from behavior_bringup.evaluation.recordings import MINUTES, keep_recording
+from behavior_bringup.evaluation.recordings import MINUTES, forget_earlier, keep_recording
 from behavior_bringup.evaluation.task import RunEpisode
 from behavior_bringup.jobs.job_options import configured
 from behavior_bringup.jobs.judges import job_named
@@ -60,6 +60,7 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
     recorded = bool(arguments.get("black_box"))
     # A worker that has a domain of its own has a name of its own, too.
     stack = free_stack("-".join(filter(None, ("evaluate", os.environ.get("ROS_DOMAIN_ID")))))
+    begin = time.time_ns()
     with temporary_stack(
         stack,
         world=options.world,
@@ -67,6 +68,8 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
         namespace=options.namespace,
         respawn=True,
     ) as (client, ready):
+        if recorded:
+            forget_earlier(client, options.namespace, begin)
 
         def run(episode: Episode) -> EpisodeRecord:
             record = run_episode(
