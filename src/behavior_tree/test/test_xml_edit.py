@@ -100,10 +100,6 @@ def edited(change, data=FILE):
             ['-          <B x="1"', '+          <B x="1"/>', "-             y='2'/>"],
         ),
         (
-            lambda e: e.rename_attribute((0, 0, 1), "x", "xx"),
-            ['-          <B x="1"', '+          <B xx="1"'],
-        ),
-        (
             lambda e: e.rename((0, 0, 3), "Two"),
             ["-          <One> <C/> <D/></One>", "+          <Two> <C/> <D/></Two>"],
         ),
@@ -166,7 +162,6 @@ def test_what_is_refused_changes_nothing():
         lambda: editor.move(S, (0, 0, 2), 0),
         lambda: editor.set_attribute(S, "a b", "1"),
         lambda: editor.set_attribute(S, "a", "\0"),
-        lambda: editor.rename_attribute(S, "nothing", "x"),
         lambda: editor.rename((0, 0, 0), "<"),
     ):
         with pytest.raises((LogicError, LoadError)):

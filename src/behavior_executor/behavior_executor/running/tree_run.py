@@ -190,11 +190,6 @@ class TreeRun:
             }
         return self._changes
 
-    def ticked_nodes(self) -> list[TreeNode]:
-        """Nodes that the last tick ticked, in the order of the tree."""
-        _, ticked = outcomes(self._last)
-        return [node for node in self.tree.nodes() if node in ticked]
-
     @property
     def waits_for_operator(self) -> bool:
         """Whether the run is controlled, and nothing happens until somebody says so."""

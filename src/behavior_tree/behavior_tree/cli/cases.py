@@ -137,7 +137,7 @@ def _write_reports(
     options: argparse.Namespace, results: dict[Path, list[CaseResult]], coverage: Coverage
 ) -> None:
     if options.coverage:
-        print("\n".join(coverage_table(coverage, missing=True)))
+        print("\n".join(coverage_table(coverage)))
     for file, text in (
         (options.html, coverage_page(coverage)),
         (options.cobertura, cobertura_xml(coverage)),

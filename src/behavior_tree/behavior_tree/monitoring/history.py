@@ -88,11 +88,6 @@ class BlackboardHistory(Closing):
         place = (board, key) if entry is None else self._places.get(entry, (board, key))
         return list(self._writes.get(place, ()))
 
-    def last_writer(self, key: str, blackboard: Blackboard | None = None) -> str | None:
-        """Who wrote an entry last; None if nobody since the recording began."""
-        writes = self.writes(key, blackboard)
-        return writes[-1].writer if writes else None
-
     def recent(self) -> list[tuple[str, BlackboardWrite]]:
         """Keys and writes that are still kept, of all blackboards, in order of time."""
         found = [(key, w) for (_, key), writes in list(self._writes.items()) for w in list(writes)]

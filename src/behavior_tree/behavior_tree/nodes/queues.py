@@ -15,22 +15,22 @@ from behavior_tree.errors import PortError
 from behavior_tree.kernel.node import TreeNode
 
 
-def shared_queue(node: TreeNode, port: str) -> deque[Any] | None:
-    """The queue behind an input port; None if nobody has written the entry yet.
+def shared_queue(node: TreeNode) -> deque[Any] | None:
+    """The queue behind the port `queue`; None if nobody has written the entry yet.
 
     Raises:
         PortError: the port has a literal, or the entry holds something else
     """
-    text = node.raw_port(port) or ""
-    if pointer_key(text, port) is None:
+    text = node.raw_port("queue") or ""
+    if pointer_key(text, "queue") is None:
         raise PortError(
-            f"port [{port}] of '{node.full_path()}' is the literal \"{text}\": name the entry of a "
-            f'queue, {port}="{{key}}"'
+            f"port [queue] of '{node.full_path()}' is the literal \"{text}\": name the entry of a "
+            'queue, queue="{key}"'
         )
-    queue = node.get_input(port, None)
+    queue = node.get_input("queue", None)
     if queue is None or isinstance(queue, deque):
         return queue
     raise PortError(
-        f"port [{port}] of '{node.full_path()}' reads {text}, which holds a "
+        f"port [queue] of '{node.full_path()}' reads {text}, which holds a "
         f"{type(queue).__name__}: it needs a collections.deque, which is taken from in place"
     )

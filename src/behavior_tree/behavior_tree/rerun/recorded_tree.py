@@ -36,8 +36,6 @@ class RecordedNode:
     """action, condition, control, decorator, subtree, or unknown."""
     ports: tuple[tuple[str, str], ...]
     """Texts of ports and conditions, by name."""
-    leaf: bool
-    """Nothing stands below it."""
 
     @property
     def label(self) -> str:
@@ -146,7 +144,6 @@ class RecordedTree:
         name = element.get("name") or type_id
         label = f"{name}::{uid}" if name == type_id else name
         path = element.get("_fullpath") or (f"{chain[-1]}/{label}" if chain[-1] else label)
-        subtree = element.tag == "SubTree"
         kind = _KINDS.get(element.tag, self._categories.get(type_id, "unknown"))
         if kind == "unknown" and element.tag in EXPLICIT_TAGS:
             kind = element.tag.lower()
@@ -155,8 +152,7 @@ class RecordedTree:
             for key, text in element.attributes.items()
             if key not in ("ID", "name", *_OURS)
         )
-        leaf = not element.children and not subtree
-        return RecordedNode(int(uid), type_id, name, path, parent, depth, kind, ports, leaf)
+        return RecordedNode(int(uid), type_id, name, path, parent, depth, kind, ports)
 
     # -- building it again ----------------------------------------------------------------------
 

@@ -167,7 +167,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
     if config.getoption("--tree-coverage"):
         terminalreporter.section("coverage of trees")
-        for line in coverage_table(coverage, missing=True):
+        for line in coverage_table(coverage):
             terminalreporter.line(line)
     page = config.getoption("--tree-html")
     if page is not None:

@@ -15,19 +15,18 @@ Results = Mapping[Path, Sequence[CaseResult]]
 """By case file."""
 
 
-def coverage_table(coverage: Coverage, *, missing: bool = False) -> list[str]:
-    """A line for each file and one for all; below each what is missing, if wanted."""
+def coverage_table(coverage: Coverage) -> list[str]:
+    """A line for each file and one for all; below each what is missing."""
     files = coverage.files
     width = max([len(file) for file in files] + [5])
     lines = [f"{'':{width}}" + "".join(f"{metric:>22}" for metric in METRICS)]
     for file in files:
         lines.append(_row(coverage, file, file, width))
-        if missing:
-            lines += [
-                f"  {node.place[1]}: {node.name}: {', '.join(node.missing())}"
-                for node in coverage.in_file(file)
-                if node.missing() and (node.is_leaf or node.conditions or not node.results)
-            ]
+        lines += [
+            f"  {node.place[1]}: {node.name}: {', '.join(node.missing())}"
+            for node in coverage.in_file(file)
+            if node.missing() and (node.is_leaf or node.conditions or not node.results)
+        ]
     return [*lines, _row(coverage, None, "all", width)]
 
 

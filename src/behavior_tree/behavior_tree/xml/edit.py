@@ -141,10 +141,6 @@ class XmlEditor:
         """Remove an attribute; one that is not there is fine."""
         self._retag(address, lambda element: self._remove_attribute(element, name))
 
-    def rename_attribute(self, address: Address, name: str, new_name: str) -> None:
-        """Give an attribute another name, in its place; raises LogicError if there is none."""
-        self._change(lambda: self._rename_attribute(self.element(address), name, new_name))
-
     def rename(self, address: Address, tag: str) -> None:
         """Give an element another tag."""
         self._change(lambda: self._rename(self.element(address), tag))
@@ -289,13 +285,6 @@ class XmlEditor:
         found = self._attribute(element, name)
         if found is not None:
             self._splice(found.start(), found.end(), b"")
-
-    def _rename_attribute(self, element: Element, name: str, new_name: str) -> None:
-        _check_name(new_name)
-        found = self._attribute(element, name)
-        if found is None or (new_name != name and new_name in element.attributes):
-            raise LogicError(f"<{element.tag}> cannot rename [{name}] to [{new_name}]")
-        self._splice(found.start(2), found.end(2), new_name.encode())
 
     def _attribute(self, element: Element, name: str) -> re.Match[bytes] | None:
         tag = self._start_tag(element)

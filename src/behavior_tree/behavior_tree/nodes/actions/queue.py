@@ -33,7 +33,7 @@ class PopFromQueue(SyncActionNode):
         )
 
     def tick(self) -> NodeStatus:
-        queue = shared_queue(self, "queue")
+        queue = shared_queue(self)
         try:
             item = queue.popleft() if queue is not None else None
         except IndexError:
@@ -54,7 +54,7 @@ class QueueSize(SyncActionNode):
     )
 
     def tick(self) -> NodeStatus:
-        queue = shared_queue(self, "queue")
+        queue = shared_queue(self)
         if not queue:
             self.set_failure_reason("the queue is empty")
             return FAILURE

@@ -53,7 +53,7 @@ class ConsumeQueue(DecoratorNode):
         return result is FAILURE and not self._rt.quirks.consume_queue_forgets_failure
 
     def _take(self) -> bool:
-        queue = shared_queue(self, "queue")
+        queue = shared_queue(self)
         try:
             item = queue.popleft() if queue is not None else None
         except IndexError:
