@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 from behavior_msgs.action import MoveArm, Pick
-from geometry_msgs.msg import PointStamped, TransformStamped
+from geometry_msgs.msg import PointStamped
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
@@ -16,10 +16,7 @@ from std_srvs.srv import SetBool
 from behavior_ros import (
     NodeModel,
     WorkerActionServer,
-    create_static_transform_broadcaster,
-    create_transform_buffer,
     load_node_models,
-    matrix_to_transform,
     register_ros_nodes,
     remote_actions,
     ros_node_manifests,
@@ -151,12 +148,7 @@ class Tree:
         self.node = spinner.node("tree")
         self.factory = BehaviorTreeFactory()
         models = load_node_models({"nodes": MODELS})
-        self.buffer = spinner.do(lambda: create_transform_buffer(self.node))
-        spinner.do(
-            lambda: register_ros_nodes(
-                self.factory, self.node, models, transform_buffer=self.buffer
-            )
-        )
+        spinner.do(lambda: register_ros_nodes(self.factory, self.node, models))
         self.remote = remote_actions(self.node)
         self.trees = []
 
@@ -823,24 +815,6 @@ def test_a_clock_that_is_set_back_puts_no_timeout_off(tree, monkeypatch, name):
     assert tree.tick(leaf) is RUNNING
     clock[0] = 3.0
     assert tree.tick(leaf) is FAILURE
-
-
-def test_look_up_frame(tree, spinner2):
-    import numpy as np
-
-    leaf = tree.make("LookUpFrame", frame="red_block", pose="{pose}")
-    status, reason = tree.run(leaf)
-    assert (status, "'world' is unknown" in reason) == (FAILURE, True)
-    sender = spinner2.do(lambda: create_static_transform_broadcaster(spinner2.node("sender")))
-    matrix = np.eye(4)
-    matrix[2, 3] = 0.5
-    message = TransformStamped(child_frame_id="red_block", transform=matrix_to_transform(matrix))
-    message.header.frame_id = "world"
-    sender.send([message])
-    until(lambda: tree.buffer.can_transform("world", "red_block"))
-    assert tree.run(leaf) == (SUCCESS, "")
-    pose = tree.value(leaf, "pose")
-    assert (pose.header.frame_id, pose.pose.position.z) == ("world", 0.5)
 
 
 def test_factories_share_clients(tree):

@@ -11,7 +11,6 @@ from rclpy.node import Node
 
 from behavior_ros.leaves.node_models import NodeModel, NodeModelError
 from behavior_ros.messages.interfaces import NotInstalledError
-from behavior_ros.transforms.buffers import TransformBuffer
 
 if TYPE_CHECKING:
     from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
@@ -22,10 +21,9 @@ def register_ros_nodes(
     node: Node,
     models: Iterable[NodeModel],
     *,
-    transform_buffer: TransformBuffer | None = None,
     barriers: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
 ) -> None:
-    """Register one tree node per model, and LookUpFrame if there is a transform buffer.
+    """Register one tree node per model.
 
     Call it in the thread of the node's executor, where trees are ticked and halted too. Leaves of
     several factories share their clients. What is left out as its type is not installed
@@ -35,7 +33,6 @@ def register_ros_nodes(
         factory: gets the tree nodes
         node: through which they talk
         models: from :func:`load_node_models`
-        transform_buffer: for LookUpFrame
         barriers: by name; each tells of an action's result whether its effect can be seen already.
             A model with a barrier that nobody provides does not wait
 
@@ -44,7 +41,6 @@ def register_ros_nodes(
     """
     # Imported here: nodes without a tree need no tree engine.
     from behavior_ros.leaves.leaf_hub import leaf_hub
-    from behavior_ros.leaves.transform_leaf import LookUpFrame
 
     hub = leaf_hub(node)
     hub.barriers.update(barriers)
@@ -54,8 +50,6 @@ def register_ros_nodes(
     if left_out:
         names = ", ".join(f"{model.node} ({model.type})" for model in left_out)
         node.get_logger().warning(f"tree nodes left out, their types are not installed: {names}")
-    if transform_buffer is not None:
-        factory.register_node_type(LookUpFrame, "LookUpFrame", transform_buffer)
 
 
 def ros_node_manifests(models: Iterable[NodeModel]) -> list[TreeNodeManifest]:
