@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from behavior_motion.servo.controller import Servo, ServoOptions, ServoStatus, ServoStep
     from behavior_motion.trajectories.timing import (
         JointLimits,
-        point_to_point,
         stop_trajectory,
         time_straight,
     )
@@ -107,7 +106,6 @@ __all__ = [
     "interruptible",
     "load_robot",
     "planner_names",
-    "point_to_point",
     "pose_matrix",
     "preview_fingers",
     "preview_pose",
@@ -146,7 +144,6 @@ _HOMES = {
     "servo.smoothing": ("TargetSmoother",),
     "trajectories.timing": (
         "JointLimits",
-        "point_to_point",
         "stop_trajectory",
         "time_straight",
     ),

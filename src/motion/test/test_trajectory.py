@@ -10,7 +10,6 @@ from behavior_motion import (
     JointLimits,
     RobotModel,
     Trajectory,
-    point_to_point,
     stop_trajectory,
     time_straight,
 )
@@ -92,14 +91,6 @@ def test_straight_lines_are_fast(robot: RobotModel) -> None:
     v, a = limits.velocity[0], limits.acceleration[0]
     trapezoid = 1.5 / v + v / a
     assert trapezoid < time_straight(start, goal, limits).duration < trapezoid + 0.06
-
-
-def test_point_to_point_arrives(robot: RobotModel) -> None:
-    limits = JointLimits.of(robot)
-    home, ready = robot.named["home"], robot.named["ready"]
-    trajectory = point_to_point(home, ready, limits)
-    within(trajectory, limits)
-    np.testing.assert_allclose(trajectory.positions[-1], ready, atol=1e-9)
 
 
 def test_stop(robot: RobotModel) -> None:

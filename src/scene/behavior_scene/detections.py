@@ -134,8 +134,6 @@ class Detection:
     """Who saw it."""
     points: Array | None = None
     """Nx3, read-only: the points of the cloud that belong to it, in the world frame [m]."""
-    mask_pixels: int = 0
-    """Size of its mask in the image [pixels]; 0: unknown."""
 
 
 def _is_name(class_id: str) -> bool:
@@ -161,7 +159,6 @@ def checked_detection(
     covariance: Sequence[float] = (),
     detector: str = "",
     points: ArrayLike | None = None,
-    mask_pixels: int = 0,
 ) -> Detection | Defect:
     """Build one detection from the raw numbers of a detector.
 
@@ -176,7 +173,6 @@ def checked_detection(
         covariance: 36 numbers in the detector's frame; empty, all zero or -1 first: unknown.
         detector: who saw it.
         points: Nx3 of the cloud, in the detector's frame [m]; rows with NaN are left out.
-        mask_pixels: size of the mask in the image.
 
     Returns:
         The detection, or why it cannot be used.
@@ -192,7 +188,6 @@ def checked_detection(
         covariances=[covariance],
         detector=detector,
         points=[points],
-        mask_pixels=[mask_pixels],
     )
     return result
 
@@ -209,7 +204,6 @@ def checked_detections(
     covariances: Sequence[Sequence[float]],
     detector: str = "",
     points: Sequence[ArrayLike | None] | None = None,
-    mask_pixels: Sequence[int] | None = None,
 ) -> list[Detection | Defect]:
     """Build the detections of one message; entry i of every argument belongs to detection i.
 
@@ -268,7 +262,6 @@ def checked_detections(
                 covariance=tuple(turned[i].ravel().tolist()) if known[i] else UNKNOWN_COVARIANCE,
                 detector=detector,
                 points=cloud,
-                mask_pixels=0 if mask_pixels is None else int(mask_pixels[i]),
             )
         )
     return found

@@ -87,11 +87,10 @@ def test_points_are_kept_in_the_world_without_holes_and_cannot_be_changed():
     detection = checked_detection(
         **{**GOOD, "world_T_frame": moved},
         points=[[0, 0, 1], [math.nan, 0, 0], [0, 2, 0]],
-        mask_pixels=40,
         detector="left",
     )
     np.testing.assert_array_equal(detection.points, [[1, 0, 1], [1, 2, 0]])
-    assert (detection.mask_pixels, detection.detector) == (40, "left")
+    assert detection.detector == "left"
     with pytest.raises(ValueError, match="read-only"):
         detection.points[0, 0] = 5.0
 

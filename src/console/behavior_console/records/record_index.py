@@ -21,6 +21,7 @@ from typing import Any
 from behavior_console.channels import Channels
 from behavior_console.records.record_clock import RecordClock
 from behavior_console.reducers import TOPICS, Reducers
+from behavior_console.reducers.plain import seconds
 from behavior_console.source import OF_THE_MOMENT, show_state
 from behavior_recording import RecordedMessage, Recording, RecordingError
 from behavior_tree.basic_types import NodeStatus
@@ -176,7 +177,7 @@ class RecordIndex:
         if message.topic in TOPICS and TOPICS[message.topic].newest:
             self._often.setdefault(message.topic, []).append(message.time)
             if message.topic == _JOINTS and message.time > self.clock.newest + _SPARE:
-                self.clock.add(message.time, _seconds(message.value.header.stamp), spare=_SPARE)
+                self.clock.add(message.time, seconds(message.value.header.stamp), spare=_SPARE)
             return
         self._since_kept += 1
         try:
@@ -185,7 +186,7 @@ class RecordIndex:
             self._note_bad(message, error)
             return
         if new and message.topic in (_TREE_RECORD, _TREE_STATE):
-            self.clock.add(message.time, _seconds(message.value.header.stamp))
+            self.clock.add(message.time, seconds(message.value.header.stamp))
 
     def _note_bad(self, message: RecordedMessage, error: Exception) -> None:
         """Say once of each topic that its messages are not shown."""
@@ -253,7 +254,7 @@ class _Taker:
         if self._stands:
             return False
         self._held = (value.life, value.sequence)
-        stamp = _seconds(value.header.stamp)
+        stamp = seconds(value.header.stamp)
         part = value
         if not full and len(value.times):
             self.changed = stamp + 1e-6 * max(value.times)
@@ -290,10 +291,6 @@ def _part(record: Any, stamp: float, until: float) -> Any:
         reasons=[reason for _, reason in failed],
         blackboard=[],
     )
-
-
-def _seconds(stamp: Any) -> float:
-    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
 
 
 def _state(channels: Channels) -> dict[str, Any]:

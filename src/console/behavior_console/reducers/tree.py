@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from behavior_console.channels import Channels
+from behavior_console.reducers.plain import seconds
 from behavior_console.reducers.tree_document import ShownNode, shown_nodes
 from behavior_recording import RecordingError
 from behavior_tree.monitoring.tree_records import RecordKind
@@ -40,7 +41,7 @@ class TreeReducer:
     def take(self, record: Any) -> None:
         """Take in one record, a message's fields."""
         kind = RecordKind(record.kind)
-        stamp = _seconds(record.header.stamp)
+        stamp = seconds(record.header.stamp)
         with self.channels.lock:
             if kind.full:
                 self._take_full(record, kind, stamp)
@@ -195,7 +196,3 @@ def _entries(entries: Any) -> dict[str, list[Any] | None]:
         value = [entry.type, text, entry.type in _WRITABLE]
         found[place] = None if entry.removed else value
     return found
-
-
-def _seconds(stamp: Any) -> float:
-    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)

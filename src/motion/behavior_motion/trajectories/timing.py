@@ -128,21 +128,6 @@ def time_straight(start: Vector, goal: Vector, limits: JointLimits) -> Trajector
     )
 
 
-def point_to_point(start: ArrayLike, goal: ArrayLike, limits: JointLimits) -> Trajectory:
-    """Fastest motion from rest to rest, each joint on its own profile, all arriving together.
-
-    Not a straight line in joint space; use :func:`time_straight` where the path matters.
-    """
-    dof = len(limits.joint_names)
-    profile = ruckig.InputParameter(dof)
-    profile.current_position = as_joints("start", start, limits.joint_names).tolist()
-    profile.target_position = as_joints("goal", goal, limits.joint_names).tolist()
-    profile.max_velocity = limits.velocity.tolist()
-    profile.max_acceleration = limits.acceleration.tolist()
-    profile.max_jerk = limits.shaping_jerk.tolist()
-    return _within_limits(Trajectory(limits.joint_names, *_run_ruckig(profile)), limits)
-
-
 def stop_trajectory(
     q: ArrayLike,
     qd: ArrayLike,

@@ -243,14 +243,11 @@ class World:
         """Between the fingers [m]; of a robot without any: 0."""
         return 0.0 if self._hand is None else self._hand.gap
 
-    @property
-    def gap_velocity(self) -> float:
-        """Positive when opening [m/s]."""
-        return 0.0 if self._hand is None else self._hand.gap_velocity
-
     def body_pose(self, name: str) -> Pose:
         """world_T_body (4, 4) of a body of the robot or an object."""
-        body = self.model.body(name).id
+        return self._body_pose(self.model.body(name).id)
+
+    def _body_pose(self, body: int) -> Pose:
         pose = np.eye(4)
         pose[:3, :3] = self.data.xmat[body].reshape(3, 3)
         pose[:3, 3] = self.data.xpos[body]
@@ -263,11 +260,8 @@ class World:
 
         How a sphere is turned cannot be seen: it counts as upright.
         """
-        body, obj = self._body_of[name], self.visible_objects[name]
-        pose = np.eye(4)
-        pose[:3, :3] = self.data.xmat[body].reshape(3, 3)
-        pose[:3, 3] = self.data.xpos[body]
-        placed: Pose = pose @ obj.body_T_centre
+        obj = self.visible_objects[name]
+        placed: Pose = self._body_pose(self._body_of[name]) @ obj.body_T_centre
         if obj.shape == "sphere":
             placed[:3, :3] = np.eye(3)
         return placed
