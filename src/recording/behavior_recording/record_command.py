@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -52,6 +53,11 @@ class RecordCommand:
         with tempfile.TemporaryFile() as output:
             code = _record(command, options.duration, output)
             said = _last_words(output)
+        if code is None:
+            return False, (
+                f"the recorder did not end within {_FINISH:g} s and was killed: what was safe by"
+                f" then is in {path}, if anything was"
+            )
         if code:
             why = said or f"the recorder gave exit code {code}"
             return False, f"the recording has ended: {why}"
@@ -95,8 +101,12 @@ def _refusal(path: Path, duration: float | None) -> str:
     return ""
 
 
-def _record(command: list[str], duration: float | None, output: IO[bytes]) -> int:
-    """Run a recorder until it ends, Ctrl-C or the duration is over; returns its exit code."""
+def _record(command: list[str], duration: float | None, output: IO[bytes]) -> int | None:
+    """Run a recorder until it ends, Ctrl-C or the duration is over.
+
+    Returns:
+        Its exit code; None: it did not end by itself and was killed.
+    """
     recorder = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -110,7 +120,9 @@ def _record(command: list[str], duration: float | None, output: IO[bytes]) -> in
             return recorder.wait(duration)
         except (KeyboardInterrupt, subprocess.TimeoutExpired):
             recorder.send_signal(signal.SIGINT)
-            return recorder.wait(_FINISH)
+            with suppress(subprocess.TimeoutExpired):
+                return recorder.wait(_FINISH)
+            return None
     finally:
         if recorder.poll() is None:
             recorder.kill()

@@ -84,6 +84,28 @@ def test_what_the_recorder_says_last_is_told_if_it_ends(monkeypatch, tmp_path):
     assert words == "the recording has ended: No space left on device"
 
 
+def test_a_recorder_that_does_not_end_is_killed_and_that_is_told(monkeypatch, tmp_path):
+    text = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(600)"
+    monkeypatch.setattr(
+        record_command, "recorder_command", lambda *_, **__: [sys.executable, "-c", text]
+    )
+    waited = record_command.subprocess.Popen.wait
+    limits = []
+
+    def wait(process, timeout=None):
+        if timeout is None:
+            return waited(process)
+        limits.append(timeout)
+        raise record_command.subprocess.TimeoutExpired("recorder", timeout)
+
+    monkeypatch.setattr(record_command.subprocess.Popen, "wait", wait)
+    target = tmp_path / "run.mcap"
+    done, words = COMMAND.run(options("--output", str(target), "--duration", "5"), None)
+    assert limits == [5.0, 60.0]
+    assert not done
+    assert "did not end within 60 s and was killed" in words
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
