@@ -138,8 +138,12 @@ def test_host_arguments():
     assert (node.module, node.attribute) == ("a.b", "C")
     assert node.parameters == {"x": [1, 2]}
     assert node.remaps == {"__node": "n"}
-    for text, part in [("a.b", "module:Class"), ("a:B:=x", "key=value")]:
-        with pytest.raises(HostError, match=part):
+    for text, part in [
+        ("a.b", "module:Class"),
+        ("a:B:=x", "key=value"),
+        ("a:B:=x=[1", "a:B:=x=[1: x is no YAML: "),
+    ]:
+        with pytest.raises(HostError, match=re.escape(part)):
             HostedNode.parse(text)
 
 

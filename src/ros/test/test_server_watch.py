@@ -17,6 +17,7 @@ class Bench:
     def __init__(self):
         self.now = 0.0
         self.servers = {b"first"}
+        self.answers, self.question = True, None
         node = SimpleNamespace(get_publishers_info_by_topic=self._publishers)
         client = SimpleNamespace(handle_of=lambda _: SimpleNamespace(get_result_async=self._answer))
         self.watch = ServerWatch(node, client, "/act", TIMEOUT, clock=lambda: self.now)
@@ -26,9 +27,10 @@ class Bench:
         return [SimpleNamespace(endpoint_gid=list(gid)) for gid in self.servers]
 
     def _answer(self):
-        future = Future()
-        future.set_result(None)
-        return future
+        self.question = Future()
+        if self.answers:
+            self.question.set_result(None)
+        return self.question
 
     def run(self, seconds, *, signs=lambda now: 0, accepted=False):
         """Look often for that long; the first reason, or None."""
@@ -84,3 +86,15 @@ def test_what_a_server_sent_before_it_went_has_time_to_arrive(bench):
     bench.servers.clear()
     assert bench.run(0.3, accepted=True) is None
     assert "is gone" in bench.run(0.3, accepted=True)
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_question_is_taken_back_only_of_a_server_that_will_not_answer(bench, gone):
+    """rclpy warns of answers that nobody waits for: there may be more than one server."""
+    bench.answers = False
+    assert bench.run(0.6 * TIMEOUT, accepted=True) is None
+    if gone:
+        bench.servers.clear()
+        assert "is gone" in bench.run(0.6, accepted=True)
+    bench.watch.close()
+    assert bench.question.cancelled() == gone

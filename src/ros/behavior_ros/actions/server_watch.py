@@ -127,7 +127,9 @@ class ServerWatch:
         self._question = never_sent.get_result_async()
 
     def close(self) -> None:
-        """Forget an open question."""
-        if self._question is not None:
+        """Forget an open question. One that a server will answer stays with rclpy, which would warn
+        of an unexpected answer, as if there were several servers.
+        """
+        if self._question is not None and (self._absent or self._silent > self._timeout):
             self._question.cancel()
-            self._question = None
+        self._question = None

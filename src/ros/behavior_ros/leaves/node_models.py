@@ -22,6 +22,8 @@ from typing import Any
 
 import yaml
 
+from behavior_packages.bounded_yaml import read_yaml
+
 _KINDS = ("action", "service", "publisher", "subscriber", "cancel")
 
 
@@ -125,8 +127,8 @@ def load_node_models(source: str | Path | Mapping[str, Any]) -> list[NodeModel]:
     if not isinstance(source, Mapping):
         where = str(source)
         try:
-            content = yaml.safe_load(Path(source).read_text(encoding="utf-8"))
-        except (OSError, yaml.YAMLError) as error:
+            content = read_yaml(Path(source).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise NodeModelError(f"{where}: {error}") from error
     entries = content.get("nodes") if isinstance(content, Mapping) else content
     if not isinstance(entries, list):

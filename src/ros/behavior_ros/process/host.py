@@ -31,6 +31,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.utilities import remove_ros_args
 
+from behavior_packages.bounded_yaml import read_yaml
 from behavior_ros.process.entry import STOP_DEADLINE, STOPS, end_within, run
 
 
@@ -73,7 +74,11 @@ class HostedNode:
             if key in ("__node", "__ns"):
                 remaps[key] = value
             else:
-                parameters[key] = yaml.safe_load(value)
+                try:
+                    parameters[key] = read_yaml(value)
+                except yaml.YAMLError as error:
+                    why = " ".join(str(error).split())
+                    raise HostError(f"--node {text}: {key} is no YAML: {why}") from error
         return cls(module, attribute, parameters, remaps)
 
     def factory(self) -> Callable[[], Node]:
