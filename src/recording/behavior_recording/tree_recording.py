@@ -130,8 +130,9 @@ class TreeRecording(Closing):
             self._file.finish()
 
     def _now(self) -> int:
-        """Wall time of what comes next, later than what came before, though clocks are set back."""
-        self._time = max(self._time + 1, self._clock())
+        """Wall time of what comes next; later than what came before where a clock is set back."""
+        now = self._clock()
+        self._time = now if now >= self._time else self._time + 1
         return self._time
 
     def _write(self, raw: RawTreeRecord) -> None:
