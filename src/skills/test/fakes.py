@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import SkillContext, Workspace
@@ -243,6 +244,23 @@ def context_of(rig, **changes):
         "workspace": NEAR,
     }
     return SkillContext(**given | changes)
+
+
+def refused(failure, act, rig=None):
+    """The sentence with which something fails so; the arm of the rig has not moved."""
+    with pytest.raises(SkillFailure) as caught:
+        act()
+    assert caught.value.failure is failure
+    assert rig is None or not rig[0].arm_moves
+    assert str(caught.value).endswith(".")
+    return str(caught.value)
+
+
+def down(x=0.0, y=0.0, z=0.0):
+    """A tool pose that points straight down."""
+    pose = np.diag([1.0, -1.0, -1.0, 1.0])
+    pose[:3, 3] = x, y, z
+    return pose
 
 
 _PICKED = {}

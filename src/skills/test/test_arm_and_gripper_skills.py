@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from fakes import EDGE, FINGER_SPEED, STEP, context_of, pick_up
+from fakes import EDGE, FINGER_SPEED, STEP, context_of, down, pick_up
 
 from behavior_motion import Box, ErrorCode, Plan, Trajectory
 from behavior_skills.arm.execution import stillness
@@ -36,12 +36,6 @@ def failure_of(action, *args, **kwargs):
     assert not args[0][0].arm_moves
     assert str(caught.value).endswith(".")
     return caught.value.failure
-
-
-def tool(rig, x, y, z):
-    pose = np.diag([1.0, -1.0, -1.0, 1.0])
-    pose[:3, 3] = (x, y, z)
-    return pose
 
 
 def recorded(rig, end, duration=2.0):
@@ -116,9 +110,9 @@ def test_pose_lines_and_waypoints(rig):
     def at():
         return world.robot.forward_kinematics(world.q)[:3, 3]
 
-    move(rig, ArmMode.POSE, base_T_tool=(tool(rig, 0.5, 0.1, 0.4),))
+    move(rig, ArmMode.POSE, base_T_tool=(down(0.5, 0.1, 0.4),))
     np.testing.assert_allclose(at(), (0.5, 0.1, 0.4), atol=1e-4)
-    corners = (tool(rig, 0.5, 0.1, 0.3), tool(rig, 0.5, -0.1, 0.3))
+    corners = (down(0.5, 0.1, 0.3), down(0.5, -0.1, 0.3))
     assert move(rig, ArmMode.CARTESIAN, base_T_tool=corners).fraction == 1.0
     np.testing.assert_allclose(at(), (0.5, -0.1, 0.3), atol=1e-4)
     move(rig, ArmMode.WAYPOINTS, base_T_tool=corners)
@@ -154,11 +148,11 @@ def test_invalid_requests(rig, mode, request_):
 
 
 def test_unreachable_collision_and_lines_that_end(rig):
-    far = (tool(rig, 1.5, 0.0, 0.3),)
+    far = (down(1.5, 0.0, 0.3),)
     assert failure_of(move, rig, ArmMode.POSE, base_T_tool=far) is FailureCode.UNREACHABLE
     assert failure_of(move, rig, ArmMode.CARTESIAN, base_T_tool=far) is FailureCode.UNREACHABLE
     rig[0].add("box", 0.5, 0.2, z=0.2, size=(0.2, 0.2, 0.4))
-    inside = (tool(rig, 0.5, 0.2, 0.2),)
+    inside = (down(0.5, 0.2, 0.2),)
     assert failure_of(move, rig, ArmMode.POSE, base_T_tool=inside) is FailureCode.GOAL_IN_COLLISION
 
 
@@ -170,12 +164,12 @@ def test_what_is_held_leaves_a_thing_that_is_believed_where_it_is(rig):
     at = world.poses["red"][:3, 3]
     world.add("blue", at[0], at[1], z=at[2] - 0.045)
     world.add("wall", 0.45, 0.0, z=0.3, size=(0.3, 0.05, 0.3))
-    inside = (tool(rig, 0.45, 0.0, 0.3),)
+    inside = (down(0.45, 0.0, 0.3),)
     assert failure_of(move, rig, ArmMode.POSE, base_T_tool=inside) is FailureCode.GOAL_IN_COLLISION
-    move(rig, ArmMode.POSE, base_T_tool=(tool(rig, 0.5, -0.35, 0.4),))
+    move(rig, ArmMode.POSE, base_T_tool=(down(0.5, -0.35, 0.4),))
     world.add("blue", 0.5, -0.35, z=0.2)  # under the hand, which has left it
-    down = (tool(rig, 0.5, -0.35, 0.2),)
-    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=down) is FailureCode.GOAL_IN_COLLISION
+    lower = (down(0.5, -0.35, 0.2),)
+    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=lower) is FailureCode.GOAL_IN_COLLISION
 
 
 def test_recording_through_an_obstacle(rig):
@@ -393,7 +387,11 @@ def test_waypoints_are_passed_without_a_stop(rig):
         speeds.append(float(np.abs(world.q - before).max()))
 
     world.tick = watched
-    poses = (tool(rig, 0.4, -0.2, 0.4), tool(rig, 0.45, 0.0, 0.45), tool(rig, 0.4, 0.2, 0.4))
+    poses = (
+        down(0.4, -0.2, 0.4),
+        down(0.45, 0.0, 0.45),
+        down(0.4, 0.2, 0.4),
+    )
     move(rig, ArmMode.WAYPOINTS, base_T_tool=poses)
     moving = np.flatnonzero(np.array(speeds) > 1e-4)
     between = np.array(speeds)[moving[3] : moving[-3]]

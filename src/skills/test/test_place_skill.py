@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from fakes import EDGE, NEAR, context_of, pick_up
+from fakes import EDGE, NEAR, context_of, pick_up, refused
 
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Workspace
@@ -27,12 +27,7 @@ def place(rig, pose=None, name="blue", workspace=NEAR, any_yaw=True, **request):
 
 
 def fails_with(failure, rig, *args, **kwargs):
-    with pytest.raises(SkillFailure) as caught:
-        place(rig, *args, **kwargs)
-    assert caught.value.failure is failure
-    assert not rig[0].arm_moves
-    assert str(caught.value).endswith(".")
-    return str(caught.value)
+    return refused(failure, lambda: place(rig, *args, **kwargs), rig)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from fakes import EDGE, context_of, pick_up
+from fakes import EDGE, context_of, pick_up, refused
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import interruptible
@@ -36,12 +36,7 @@ def place(rig, **keys):
 
 
 def fails_with(failure, rig, **keys):
-    with pytest.raises(SkillFailure) as caught:
-        place(rig, **keys)
-    assert caught.value.failure is failure
-    assert not rig[0].arm_moves
-    assert str(caught.value).endswith(".")
-    return str(caught.value)
+    return refused(failure, lambda: place(rig, **keys), rig)
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@
 
 import numpy as np
 import pytest
-from fakes import EDGE, context_of
+from fakes import EDGE, context_of, down, refused
 from test_specified_place_skill import fall, skill_for
 
 from behavior_motion import interruptible
 from behavior_skills.arm.grasp_check import GraspCheck, GraspCheckRequest
 from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.select_reachable import SelectReachableRequest, SelectReachableSkill
-from behavior_skills.interfaces import FailureCode, SkillFailure
+from behavior_skills.interfaces import FailureCode
 from behavior_tree.cause import Cancelled
 
 
@@ -42,21 +42,6 @@ def check(rig, name="blue", **request):
     made = GraspCheck(context_of(rig), GraspCheckRequest(name, **request))
     made.run()
     return made
-
-
-def refused(failure, act):
-    with pytest.raises(SkillFailure) as caught:
-        act()
-    assert caught.value.failure is failure
-    assert str(caught.value).endswith(".")
-    return str(caught.value)
-
-
-def moved(x, y, z):
-    """A tool pose that points straight down."""
-    pose = np.diag([1.0, -1.0, -1.0, 1.0])
-    pose[:3, 3] = x, y, z
-    return pose
 
 
 # ---------------------------------------------------------------------- sample
@@ -101,7 +86,11 @@ def test_no_place_where_the_container_is_full(holding):
 
 
 def test_the_least_travel_is_chosen_and_the_unreachable_never(block):
-    near, far, out = moved(0.45, 0.0, 0.3), moved(0.3, -0.5, 0.3), moved(3.0, 0.0, 0.3)
+    near, far, out = (
+        down(0.45, 0.0, 0.3),
+        down(0.3, -0.5, 0.3),
+        down(3.0, 0.0, 0.3),
+    )
     assert select(block, target=(out, far, near)) == 2
     assert select(block, target=(out, far, near), in_order=True) == 1
     assert select(block, target=(far, near), pre=(far, out)) == 0
@@ -126,7 +115,7 @@ def test_ways_of_a_sampled_grasp(block, plan):
 
 def test_what_may_not_be_touched_is_in_the_way(block):
     block[0].add("lid", 0.45, 0.25, 0.2, size=(0.3, 0.3, 0.1))
-    inside = moved(0.45, 0.25, 0.2)
+    inside = down(0.45, 0.25, 0.2)
     assert "lid" in refused(FailureCode.UNREACHABLE, lambda: select(block, target=(inside,)))
     assert select(block, target=(inside,), may_touch=("lid",)) == 0
 
@@ -143,7 +132,7 @@ def test_a_way_without_a_plan_is_not_chosen(block, monkeypatch):
         return real(*args, **options)
 
     monkeypatch.setattr(block[1].planner, "plan_to_joints", fail_first)
-    ways = (moved(0.45, 0.0, 0.3), moved(0.45, 0.05, 0.3))
+    ways = (down(0.45, 0.0, 0.3), down(0.45, 0.05, 0.3))
     assert select(block, target=ways, plan=True, in_order=True) == 1
 
 
@@ -176,7 +165,7 @@ def test_a_choice_is_cancelled(block):
             raise Cancelled
 
     with pytest.raises(Cancelled), interruptible(look):
-        select(block, target=(moved(3.0, 0.0, 0.3),) * 200)
+        select(block, target=(down(3.0, 0.0, 0.3),) * 200)
 
 
 # ---------------------------------------------------------------------- check

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fakes import context_of
+from fakes import context_of, down, refused
 
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.pick import PickRequest, PickSkill
@@ -35,12 +35,7 @@ def pick(rig, **keys):
 
 
 def fails_with(failure, rig, **keys):
-    with pytest.raises(SkillFailure) as caught:
-        pick(rig, **keys)
-    assert caught.value.failure is failure
-    assert not rig[0].arm_moves
-    assert str(caught.value).endswith(".")
-    return str(caught.value)
+    return refused(failure, lambda: pick(rig, **keys), rig)
 
 
 @pytest.fixture
@@ -70,19 +65,13 @@ def test_filters_that_nothing_passes_name_what_fell_to_what(table):
 
 @pytest.mark.parametrize(("side", "sign"), [("left", 1), ("right", -1)])
 def test_the_side_of_the_object(table, side, sign):
-    given = tuple(_above(y) for y in (0.012, -0.012))
+    given = tuple(down(y=y) for y in (0.012, -0.012))
     grasp = pick(table, grasps=given, direction_to_obj=side)
     assert np.sign(grasp[1, 3]) == sign
 
 
-def _above(y=0.0, x=0.0, z=0.0):
-    pose = np.diag([1.0, -1.0, -1.0, 1.0])
-    pose[:3, 3] = (x, y, z)
-    return pose
-
-
 def test_a_share_of_the_grasps_along_an_axis(table):
-    given = tuple(_above(x=x) for x in np.linspace(-0.01, 0.01, 11))
+    given = tuple(down(x=x) for x in np.linspace(-0.01, 0.01, 11))
     grasp = pick(table, grasps=given, constraints=["x", 0.75, 0.85])
     assert grasp[0, 3] == pytest.approx(0.006)
     message = fails_with_again(table, grasps=given, constraints=["x", 0.96, 0.99])
@@ -104,7 +93,7 @@ def test_a_fixed_orientation_replaces_the_grasps_own(table):
     quaternion = [0.0, math.cos(half), math.sin(half), 0.0]
     at = {}
     table[0].when("grasp", lambda: at.update(tool=tool(table)))
-    pick(table, grasps=(_above(),), fixed_orientation=quaternion)
+    pick(table, grasps=(down(),), fixed_orientation=quaternion)
     assert np.allclose(at["tool"][:3, 2], [0, 0, -1], atol=2e-3)
     assert np.allclose(at["tool"][:2, 0], [math.sqrt(0.5)] * 2, atol=2e-3)
 
@@ -134,7 +123,7 @@ def test_the_lift_is_between_its_bounds(table):
 def test_back_to_the_pre_grasp_pose(table):
     at = {}
     table[0].when("grasp", lambda: at.update(tool=tool(table)))
-    pick(table, return_to_pregrasp=True, pre_grasp_offset=0.09, grasps=(_above(),))
+    pick(table, return_to_pregrasp=True, pre_grasp_offset=0.09, grasps=(down(),))
     moved = tool(table)[:3, 3] - at["tool"][:3, 3]
     assert np.allclose(moved, [0, 0, 0.09], atol=2e-3)
 
@@ -281,7 +270,7 @@ def test_a_tilted_fixed_orientation_is_what_was_asked_for(table):
     table[0].add("blue", 0.45, -0.2, z=0.2)
     table[0].when("grasp", lambda: at.update(tool=tool(table)))
     # The tool's z 45 degrees forward of straight down.
-    pick(table, grasps=(_above(),), fixed_orientation=[math.cos(half), 0, math.sin(half), 0])
+    pick(table, grasps=(down(),), fixed_orientation=[math.cos(half), 0, math.sin(half), 0])
     assert np.allclose(at["tool"][:3, 2], [math.sqrt(0.5), 0, -math.sqrt(0.5)], atol=2e-3)
 
 
