@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from behavior_assistant.errors import LanguageModelError, UnusableAnswerError
 from behavior_assistant.messages import Message
+from behavior_packages.bounded_yaml import read_yaml
 from behavior_tree.shown_text import shorten
 
 MOST_BYTES = 2**20
@@ -75,7 +76,7 @@ class Script:
                 data = stream.read(MOST_BYTES + 1)
             if len(data) > MOST_BYTES:
                 raise LanguageModelError(f"the script {file} is larger than {MOST_BYTES} bytes")
-            lines = _LINES.validate_python(yaml.safe_load(data))
+            lines = _LINES.validate_python(read_yaml(data))
         except OSError as error:
             raise LanguageModelError(
                 f"the script {file} cannot be read: {error.strerror}"

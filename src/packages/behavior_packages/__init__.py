@@ -42,6 +42,8 @@ from typing import Any
 
 import yaml
 
+from behavior_packages.bounded_yaml import compose_yaml
+
 INDEX = "behavior_packages"
 """Name of the ament resource and of the group of entry points."""
 MANIFEST = "behavior.yaml"
@@ -344,8 +346,8 @@ def read_manifest(name: str, file: Path) -> Package:
     except (OSError, UnicodeDecodeError) as error:
         return Package(name, file, (), (f"{file}:1: {name} cannot be read: {error}",))
     try:
-        document = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError) as error:
+        document = compose_yaml(text)
+    except yaml.YAMLError as error:
         line, why = _fault_in_yaml(error, text)
         return Package(name, file, (), (f"{file}:{line}: is not YAML: {why}",))
     if not isinstance(document, yaml.MappingNode):
@@ -384,14 +386,14 @@ def read_manifest(name: str, file: Path) -> Package:
     return Package(name, file, tuple(entries), tuple(problems))
 
 
-def _fault_in_yaml(error: yaml.YAMLError | RecursionError, text: str) -> tuple[int, str]:
+def _fault_in_yaml(error: yaml.YAMLError, text: str) -> tuple[int, str]:
     """Line of a text where it is no YAML, and why it is none."""
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         return (mark.line + 1 if mark else 1), str(error.problem or error.context)
     if isinstance(error, yaml.reader.ReaderError):
         return text.count("\n", 0, error.position) + 1, str(error).splitlines()[0]
-    return 1, "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return 1, str(error)
 
 
 def _pairs(kind: str, content: yaml.Node) -> list[tuple[str, yaml.ScalarNode]] | None:

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from behavior_packages import PackageError, UnknownOfferError, packages
+from behavior_packages.bounded_yaml import read_yaml
 
 EXTENDS = "extends"
 """Key that names the other file."""
@@ -57,7 +58,7 @@ def read_extended(
 
 def _mapping(file: Path) -> dict[str, Any]:
     try:
-        data: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
+        data: Any = read_yaml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise FileError(f"{file}: cannot be read ({why})") from error

@@ -130,7 +130,7 @@ def test_which_one_counts_where_nobody_names_one(
         ("!!python/object/apply:os.getcwd []\n", "behavior.yaml:1: must hold keys"),
         ("worlds: !!python/name:os.sep x\n", "behavior.yaml:1: worlds must be a list"),
         ("worlds:\n- w\n- \x07\n", "behavior.yaml:3: is not YAML: unacceptable character #x0007"),
-        ("[" * 5000, "behavior.yaml:1: is not YAML: it is nested too deeply"),
+        ("[" * 5000, "behavior.yaml:1: is not YAML: lists and mappings stand more than 100 deep"),
         (f"worlds: [{'w' * 5000}]\n", "behavior.yaml:1: worlds: there is no folder"),
     ],
 )

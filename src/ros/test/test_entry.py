@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes: how they start, stop and fail."""
 
+import re
 import signal
 import time
 

@@ -33,6 +33,7 @@ import yaml
 from pydantic import ConfigDict, Field, field_validator
 from scipy.spatial.transform import Rotation
 
+from behavior_packages.bounded_yaml import read_yaml
 from behavior_scene.detections import Array
 from behavior_scene.yaml_models import (
     FixedPose,
@@ -181,7 +182,7 @@ def load_library(path: str | Path) -> ObjectLibrary:
         LibraryError: the file is absent, is no YAML, or a value in it is wrong.
     """
     try:
-        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        data = read_yaml(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise LibraryError(
             f"Cannot read the object library {path}: {error.strerror}. Set the parameter `library` "

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import yaml
 
@@ -20,13 +20,18 @@ from behavior_tree.shown_text import visible
 
 _MOST_BYTES = 4_000_000
 """Of a case file; more is none."""
+_MOST_VALUES = 500_000
+"""That a case file stands for, aliases counted as what they name."""
 
 
 class _Lines:
-    """Where the items of a container stand; `line` is its own."""
+    """Where the items of a container stand; `line` is its own, `size` how many values it has, those
+    of its items and itself.
+    """
 
     line: int
     lines: dict[Any, int]
+    size: int = 1
 
 
 class _Mapping(dict[Any, Any], _Lines):
@@ -139,6 +144,9 @@ def _shown(value: Any) -> str:
     return visible(repr(value), 80)
 
 
+_Container = TypeVar("_Container", _Mapping, _List)
+
+
 class _Loader(yaml.SafeLoader):
     """Keeps the lines, and refuses a key that stands twice. Dates are texts, which nodes can read,
     and numbers with an exponent need no point.
@@ -149,6 +157,11 @@ _EXPONENT = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$")
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, form) for tag, form in forms if not tag.endswith(":timestamp")]
     for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.yaml_constructors = {  # not those that would make containers of another kind
+    tag: make
+    for tag, make in yaml.SafeLoader.yaml_constructors.items()
+    if not (tag or "").endswith((":omap", ":pairs", ":set"))
 }
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
 
@@ -170,13 +183,22 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> _Mapping:
             )
         made[key] = loader.construct_object(value_node, deep=True)
         made.lines[key] = key_node.start_mark.line + 1
-    return made
+    return _counted(made, made.values(), node)
 
 
 def _list(loader: _Loader, node: yaml.SequenceNode) -> _List:
     made = _List(loader.construct_object(each, deep=True) for each in node.value)
     made.line = node.start_mark.line + 1
     made.lines = {index: each.start_mark.line + 1 for index, each in enumerate(node.value)}
+    return _counted(made, made, node)
+
+
+def _counted(made: _Container, items: Iterable[Any], node: yaml.Node) -> _Container:
+    """A container that knows its size: an alias takes a word, and stands for all that it names."""
+    made.size = 1 + sum(getattr(each, "size", 1) for each in items)
+    if made.size > _MOST_VALUES:
+        problem = f"with its aliases this stands for more than {_MOST_VALUES} values"
+        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
     return made
 
 
@@ -188,6 +210,7 @@ _Loader.add_constructor("tag:yaml.org,2002:seq", _list)
 _REMEDIES = {
     "stands twice": "keep one of them",
     "'<<'": "write out what it would merge, or put it above 'cases', where it is for all of them",
+    "aliases": "write out fewer of them",
     "another document": "leave out the line '---': a file is one document",
     r"'\t'": "indent by spaces",
     "'?'": "within [] and {} quote names that end with ?",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from textwrap import dedent
 
@@ -235,6 +236,28 @@ def test_a_file_that_cannot_be_read_is_told_in_one_line(folder, capsys, content,
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("bring.test.yaml: ")
     assert text in line
+
+
+@pytest.mark.parametrize("form", ["[{}]", "{{x: {}}}", "!!pairs [x: {}]"])
+def test_a_file_that_stands_for_more_than_it_looks_is_refused(folder, capsys, form):
+    """Each line names the one before ten times: 10^9 values, of which memory has no room."""
+    lines = ["a0: &a0 [x]"]
+    for i in range(1, 10):
+        many = "[" + ", ".join([f"*a{i - 1}"] * 10) + "]"
+        lines.append(f"      a{i}: &a{i} {form.format(many)}")
+    text = "tree: bring.xml\ncases:\n  a:\n    blackboard:\n      " + "\n".join(lines) + "\n"
+    (folder / "bring.test.yaml").write_text(text)
+    assert main(["test", "."]) == 2
+    told = capsys.readouterr().err
+    assert re.match(r"bring\.test\.yaml:\d+:\d*:? ", told)
+    assert len(told) < 500
+
+
+def test_an_alias_stands_for_what_it_names(folder, capsys):
+    text = "tree: bring.xml\ncases:\n  a: &a {tree: part}\n  b: *a\n"
+    (folder / "bring.test.yaml").write_text(text)
+    assert main(["test", "."]) == 0
+    assert "2 passed" in capsys.readouterr().out
 
 
 def test_a_tree_may_lie_in_another_folder_and_its_cases_run_once(folder, capsys):

@@ -27,6 +27,7 @@ import yaml
 
 from behavior_bringup.errors import UsageError
 from behavior_bringup.suggestions import choose
+from behavior_packages.bounded_yaml import BoundedLoader, compose_yaml
 from behavior_sim.worlds.reading import WorldError
 from behavior_sim.worlds.variation import OF_DETECTOR, check_factor
 
@@ -79,7 +80,7 @@ def read_variation(file: Path) -> Variation:
         UsageError: what is wrong in it, with file and line, all faults at once.
     """
     try:
-        root = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        root = compose_yaml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from error
     except yaml.MarkedYAMLError as error:
@@ -161,7 +162,7 @@ class _Reader:
 
 def _plain(node: yaml.Node) -> Any:
     """The value of a node, by Python's types."""
-    loader = yaml.SafeLoader("")
+    loader = BoundedLoader("")
     try:
         return loader.construct_object(node, deep=True)
     except yaml.YAMLError:

@@ -19,6 +19,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from behavior_bringup.errors import UsageError
+from behavior_packages.bounded_yaml import read_yaml
 
 
 def _finite(value: float) -> float:
@@ -89,7 +90,7 @@ def read_steps(file: Path) -> list[Step]:
         UsageError: the file cannot be read, or something in it is wrong; all of that at once.
     """
     try:
-        return _File.model_validate(yaml.safe_load(file.read_text(encoding="utf-8"))).steps
+        return _File.model_validate(read_yaml(file.read_text(encoding="utf-8"))).steps
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from error
     except ValidationError as error:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import yaml
 
+from behavior_packages.bounded_yaml import compose_yaml
+
 _KEY = re.compile(r"[\w-]+(?:\.[\w-]+)*")
 
 
@@ -18,7 +20,7 @@ def with_lines(message: str, file: Path | str) -> str:
     What tells of no key of the file, as it comes from one that the file extends, stays as it is.
     """
     try:
-        root = yaml.compose(Path(file).read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        root = compose_yaml(Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         return message
     return "\n".join(_with_line(line, str(file), root) for line in message.split("\n"))

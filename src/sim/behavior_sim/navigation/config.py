@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from behavior_motion.robot.yaml_lines import with_lines
+from behavior_packages.bounded_yaml import read_yaml
 from behavior_sim.worlds.reading import WorldError
 
 Box = tuple[float, float, float, float]
@@ -133,7 +134,7 @@ def load_navigation_world(file: Path) -> NavigationConfig:
         WorldError: names the file, the key, and what is wrong, one line per problem.
     """
     try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        data = read_yaml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise WorldError(f"{file}: cannot be read: {' '.join(str(error).split())}") from error
     try:

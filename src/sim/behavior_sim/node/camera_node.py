@@ -26,6 +26,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CameraInfo, Image, JointState, PointCloud2
 from vision_msgs.msg import Detection2DArray
 
+from behavior_packages.bounded_yaml import read_yaml
 from behavior_ros import (
     ERROR,
     OK,
@@ -284,7 +285,7 @@ def _noise(config: WorldConfig, text: str) -> dict[str, CameraNoise]:
         WorldError: the text is no YAML, or a value is wrong.
     """
     try:
-        changes = yaml.safe_load(text) or {}
+        changes = read_yaml(text) or {}
     except yaml.YAMLError as error:
         raise WorldError(f"parameter noise is no YAML: {error}") from error
     return replaced_noise(config, changes, "parameter noise")

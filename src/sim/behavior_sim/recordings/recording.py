@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
+from behavior_packages.bounded_yaml import read_yaml
 from behavior_sim.worlds.config import WorldConfig, parse_world
 
 _CAPACITY = 60 * 60 * 15
@@ -31,7 +31,7 @@ class Recording:
 
     def config(self) -> WorldConfig:
         """The world that was recorded."""
-        return parse_world(yaml.safe_load(self.world), "recording")
+        return parse_world(read_yaml(self.world), "recording")
 
     def save(self, path: str | Path) -> None:
         """Write to `path` (NumPy archive); parent folders are made."""

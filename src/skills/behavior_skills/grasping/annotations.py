@@ -28,6 +28,7 @@ import yaml
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import check_interrupted
+from behavior_packages.bounded_yaml import read_yaml
 from behavior_skills.interfaces import Array
 from behavior_skills.sentences import joined
 
@@ -176,8 +177,8 @@ def _check_count(path: Path, count: int) -> None:
 
 def _from_yaml(path: Path, scale: float, tcp_offset: float) -> list[AnnotatedGrasp]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        content = read_yaml(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise AnnotationError(joined([f"{path} is not YAML: {error}"])) from error
     entries = content.get("grasps") if isinstance(content, dict) else None
     if not isinstance(entries, list):
