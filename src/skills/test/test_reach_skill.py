@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reaching for targets that move, in a kinematic world with its own clock."""
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -234,6 +235,31 @@ def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
     least = min(planner.distance(q).distance for q in world.sampled[::3])
     assert least > 0.0
     world.keeps_limits()
+
+
+@pytest.mark.slow
+def test_what_is_in_the_way_is_gone_about_by_a_skill_that_is_late_too(rig):
+    """The clock goes on faster than the skill, as where a simulation runs as fast as it can."""
+    world = rig[0]
+    world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
+    world.target = down(0.5, -0.25, 0.2)
+    world.add("wall", 0.55, 0.0, 0.2, size=(0.5, 0.04, 0.4))
+    skip_now_and_then(world)
+    skill = skill_of(rig)
+    skill.run()
+    assert skill.distance < 0.005
+    assert world.time < 12.0
+
+
+def skip_now_and_then(world):
+    """Each fifth tick takes 0.1 s more than the motion is told ahead."""
+    tick, count = world.tick, itertools.count(1)
+
+    def late():
+        for _ in range(7 if next(count) % 5 == 0 else 1):
+            tick()
+
+    world.tick = late
 
 
 def shaking(world, noise, time=0.0):

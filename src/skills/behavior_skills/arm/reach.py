@@ -283,7 +283,7 @@ class ReachSkill(Skill):
                 # Late, which a path may be after: it is planned anew then.
                 reference.catch_up(now)
                 self._path = self._planned_for = None
-                self._from(reference.end)
+                self._begin_steps(reference.end)
             self._decide(now)
             self._watch(now)
             if self._stuck():
@@ -336,9 +336,12 @@ class ReachSkill(Skill):
         return pose
 
     def _from(self, instant: Instant) -> None:
-        """Small steps from here on."""
-        self._servo.reset(instant.q, instant.qd, instant.qdd)
+        """Small steps from here on, whatever was before."""
+        self._begin_steps(instant)
         self._recent.clear()
+
+    def _begin_steps(self, instant: Instant) -> None:
+        self._servo.reset(instant.q, instant.qd, instant.qdd)
 
     # ------------------------------------------------------------------ what is around
 
@@ -381,7 +384,7 @@ class ReachSkill(Skill):
             return False
         (then, q0, target0, off0), (now, q, target, off) = self._recent[0], self._recent[-1]
         return (
-            now - then >= STUCK_TIME - 0.5 * PERIOD
+            now - then >= STUCK_TIME
             and float(np.abs(q - q0).max()) < STUCK_WAY
             and float(np.abs(target - target0).max()) < max(RESTS, RESTS_AFAR * off0)
             and off > 0.7 * off0
@@ -391,7 +394,7 @@ class ReachSkill(Skill):
         at, recent = self._reference.time, self._recent
         off = step.position_error + 0.1 * step.rotation_error
         recent.append((at, step.q, self._target.base_T_target, off))
-        while at - recent[0][0] > STUCK_TIME + 0.5 * PERIOD:
+        while len(recent) > 1 and at - recent[1][0] >= STUCK_TIME:  # late steps are far apart
             recent.popleft()
 
     def _unstick(self) -> None:
