@@ -22,7 +22,7 @@ from behavior_console.orders import MissionOrder, order_of, order_previewed, pre
 from behavior_console.preview_runs import PreviewError, PreviewRuns
 from behavior_console.protocol import Answer, Role
 from behavior_console.reducers.mission import order_queue
-from behavior_console.tree_files import file_changes
+from behavior_console.tree_files import digests_of
 
 LEVELS = {"manual": 1, "autonomous": 3}
 """What an operator may choose, as ``behavior_msgs/AutonomyLevel`` numbers it."""
@@ -96,6 +96,8 @@ class _Operating:
     def __init__(self, stack: Stack, channels: Channels, previews: PreviewRuns) -> None:
         self._stack, self._channels, self._previews = stack, channels, previews
         self._approving = False
+        self._told: _Trees | None = None
+        """The trees as they were when pages were last told that they are edited."""
 
     # -- missions ----------------------------------------------------------------------------------
 
@@ -251,18 +253,16 @@ class _Operating:
         """``preview.discard``."""
         return _preview(self._previews.discard, "")
 
-    async def _tree_changes(self, row: Mapping[str, Any]) -> list[str]:
-        """What of the trees is not as it was previewed."""
-        changes = await asyncio.to_thread(file_changes, row["tree_files"])
-        for mission, revision in row["tree_revisions"].items():
-            if await self._stack.tree_revision(mission) != revision:
-                changes.append(f"the tree of '{mission}' has been edited")
-        return changes
+    async def _trees_now(self, row: Mapping[str, Any]) -> _Trees:
+        files = await asyncio.to_thread(digests_of, row["tree_files"])
+        revisions = {each: await self._stack.tree_revision(each) for each in row["tree_revisions"]}
+        return _Trees(files, revisions)
 
     async def approve(self, client: Client, args: Mapping[str, Any]) -> Answer:
         """``preview.approve``: run for real what was previewed.
 
-        ``changed`` says that the page has shown what has changed since.
+        ``changed`` says that the page has shown what has changed since: of objects it sees that
+        itself, of trees it has what was told when it was asked before.
         """
         if self._approving:  # a button that was pressed twice
             raise CommandError("the preview is being approved already: wait for the answer")
@@ -276,8 +276,12 @@ class _Operating:
         row, motions = self._previews.row, self._previews.motions
         if row is None or row["state"] != "done":
             raise CommandError("there is no preview to approve: begin one")
-        changes = [*_changes(row, self._channels), *await self._tree_changes(row)]
-        if changes and not may_differ:
+        trees = await self._trees_now(row)
+        edited = trees.edited_since(_Trees(row["tree_files"], row["tree_revisions"]))
+        changes = [*_changes(row, self._channels), *edited]
+        if changes and not (may_differ and (not edited or trees == self._told)):
+            self._told = trees
+            self._previews.tell_edited(row, edited)
             raise CommandError(
                 f"changed since the preview: {'; '.join(changes)}. Preview it again, or run it all"
                 " the same"
@@ -287,6 +291,25 @@ class _Operating:
         if answer.ok and self._previews.row is row:  # else another one has begun meanwhile
             self._previews.discard()
         return answer
+
+
+@dataclass(frozen=True)
+class _Trees:
+    """The trees of a preview's mission at one moment."""
+
+    files: Mapping[str, str]
+    """Digests by path."""
+    revisions: Mapping[str, str]
+    """By mission."""
+
+    def edited_since(self, before: _Trees) -> list[str]:
+        """What is not as it was, a sentence each."""
+        files = (file for file, digest in before.files.items() if self.files[file] != digest)
+        names = (each for each, was in before.revisions.items() if self.revisions[each] != was)
+        return [
+            *(f"{file} has been edited" for file in sorted(files)),
+            *(f"the tree of '{name}' has been edited" for name in names),
+        ]
 
 
 DRIVEN = 0.1

@@ -112,6 +112,11 @@ class PreviewRuns:
             raise PreviewError("the preview runs: cancel it first")
         self._set(None)
 
+    def tell_edited(self, row: Mapping[str, Any], edited: Sequence[str]) -> None:
+        """Show what of a preview's trees was edited since, if it is still the last one."""
+        if row is self.row:
+            self._set({**row, "tree_changes": list(edited)}, self.motions)
+
     def close(self) -> None:
         """End what runs, without waiting for its end; any thread may do so."""
         self._canceled = True
@@ -230,6 +235,7 @@ def _row(state: str, mission: str, parameters: Mapping[str, str], *, text: str) 
         "notes": [],
         "tree_files": {},
         "tree_revisions": {},
+        "tree_changes": [],
         "begin": {},
         "end": {},
         "stood": None,

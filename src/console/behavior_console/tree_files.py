@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -16,11 +16,6 @@ def digest_of(file: Path) -> str:
         return ""
 
 
-def file_changes(before: Mapping[str, str]) -> list[str]:
-    """What of files is not as it was, a sentence each.
-
-    Args:
-        before: digests by path.
-    """
-    changed = (file for file, digest in before.items() if digest_of(Path(file)) != digest)
-    return [f"{file} has been edited" for file in sorted(changed)]
+def digests_of(files: Iterable[str]) -> dict[str, str]:
+    """What stands in each of the files now, by its path."""
+    return {file: digest_of(Path(file)) for file in files}

@@ -276,6 +276,7 @@ PREVIEWED = {
     "parameters": {"depth": "1"},
     "tree_files": {},
     "tree_revisions": {},
+    "tree_changes": [],
     "begin": {
         "red": {
             "position": [0.0, 0.0, 0.0],
@@ -375,6 +376,33 @@ def test_a_tree_that_was_edited_since_needs_a_second_word(desk: Desk, tmp_path: 
     assert desk.stack.asked == []
     file.write_text("<root/>", encoding="utf-8")
     assert desk.give("preview.approve").ok
+
+
+def test_an_edited_tree_runs_all_the_same_once_the_page_has_shown_it(desk: Desk) -> None:
+    """A page knows what it has shown of objects, of trees only what approving told it."""
+    desk.channels.patch("objects", {"red": here(0.05)})
+    desk.previews.row = {**PREVIEWED, "tree_revisions": {"dig": "a/3"}}
+    desk.stack.revisions = {"dig": "a/4"}
+    told = "the tree of 'dig' has been edited"
+    assert told in desk.give("preview.approve", changed=True).message
+    assert desk.previews.row is not None
+    assert desk.previews.row["tree_changes"] == [told]
+    desk.stack.revisions = {"dig": "a/5"}  # once more, since it was told
+    assert told in desk.give("preview.approve", changed=True).message
+    assert told in desk.give("preview.approve").message
+    assert desk.stack.asked == []
+    assert desk.give("preview.approve", changed=True).ok
+    assert desk.stack.asked == [STARTED]
+
+
+def test_an_edit_that_is_undone_needs_no_second_word(desk: Desk) -> None:
+    desk.channels.patch("objects", UNMOVED)
+    desk.previews.row, desk.previews.motions = {**PREVIEWED, "tree_revisions": {"dig": "a/3"}}, "[]"
+    desk.stack.revisions = {"dig": "a/4"}
+    assert "has been edited" in desk.give("preview.approve").message
+    desk.stack.revisions = {"dig": "a/3"}
+    assert desk.give("preview.approve").ok
+    assert desk.stack.asked == [("motions", "[]", True), STARTED]
 
 
 def test_what_has_changed_since_needs_a_second_word(desk: Desk) -> None:

@@ -324,6 +324,8 @@ export interface Preview {
   notes: string[];
   begin: Record<string, PreviewedObject>;
   end: Record<string, PreviewedObject>;
+  /** What of its trees has been edited since, as far as an approval has found it: sentences. */
+  tree_changes: string[];
   /** x and y [m] on the map where the robot stood; null: it does not drive by one. */
   stood: [number, number] | null;
 }

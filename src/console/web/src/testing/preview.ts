@@ -18,5 +18,6 @@ export const PREVIEW: Preview = {
   notes: ["table was put where the scene believes it"],
   begin: { table: TABLE, ...Object.fromEntries(BLOCKS.map((color, index) => [`${color}_block`, at([0.4, -0.3 + 0.12 * index, 0.025])])) },
   end: { table: TABLE, ...Object.fromEntries(BLOCKS.map((color, index) => [`${color}_block`, at([0.5, 0.3, 0.035 + 0.05 * index])])) },
+  tree_changes: [],
   stood: null,
 };

@@ -70,7 +70,7 @@ function Result({ preview, asking, off }: Properties) {
   const objects = useChannel("objects");
   const mission = useChannel("mission");
   const localization = useChannel("localization");
-  const differences = changed(preview, objects, localization);
+  const differences = [...changed(preview, objects, localization), ...preview.tree_changes];
   const busy = mission !== undefined && !mission.ended;
   const stale = differences.length > 0;
   const near = preview.clearance;

@@ -34,6 +34,13 @@ it("says what has changed since, and asks for more than one word then", async ()
   expect(screen.getByRole("button", { name: "Run it all the same" })).toBeTruthy();
 });
 
+it("runs a tree that was edited since all the same, once that was told", async () => {
+  const { user, sent } = await shown({ tree_changes: ["the tree of 'stack_blocks' has been edited"] });
+  expect(await screen.findByText(/Changed since: the tree of 'stack_blocks' has been edited/)).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Run it all the same" }));
+  await waitFor(() => expect(sent()[0]).toMatchObject({ name: "preview.approve", args: { changed: true } }));
+});
+
 it("says what turned, came, was taken or lost since, as the server does; not what follows others", () => {
   const red = PREVIEW.begin["red_block"]!;
   const there = { kind: "detected", state: "tracked", pose: [...red.position, ...red.orientation_xyzw] };
