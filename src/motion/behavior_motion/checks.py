@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from behavior_motion.errors import ErrorCode, MotionError
 from behavior_motion.interruption import check_interrupted
-from behavior_motion.limits import FARTHEST, LEAST_SCALING
+from behavior_motion.limits import FARTHEST, LARGEST, LEAST_SCALING, THINNEST
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -113,6 +113,21 @@ def as_pose(name: str, value: ArrayLike) -> Matrix:
     return pose
 
 
+def as_position(name: str, value: ArrayLike) -> Vector:
+    """Copy of ``value`` as three coordinates [m].
+
+    Raises:
+        MotionError: INVALID_OPTION, NOT_FINITE, or INVALID_POSE where it is too far away.
+    """
+    position = as_vector(name, value, 3)
+    if np.abs(position).max() > FARTHEST:
+        raise MotionError(
+            ErrorCode.INVALID_POSE,
+            f"{name}: within {FARTHEST:g} m wanted, got {position.tolist()}",
+        )
+    return position
+
+
 def as_poses(name: str, value: ArrayLike) -> list[Matrix]:
     """A list of poses from one 4x4 matrix, a sequence of them or an (N, 4, 4) array."""
     if isinstance(value, np.ndarray) and value.ndim == 2:
@@ -158,8 +173,11 @@ def positive(
     Raises:
         MotionError: ``code``, or NOT_FINITE.
     """
-    number = float(value)
     wanted = "not below zero" if zero else "above zero"
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise MotionError(code, f"{name}: a number {wanted} wanted, got {value!r}") from error
     if not np.isfinite(number):
         raise MotionError(
             ErrorCode.NOT_FINITE, f"{name}: a finite number {wanted} wanted, got {value!r}"
@@ -167,7 +185,7 @@ def positive(
     if number < 0 or (number == 0 and not zero):
         raise MotionError(code, f"{name}: a number {wanted} wanted, got {value!r}")
     if number > at_most:
-        raise MotionError(code, f"{name}: at most {at_most:g} wanted, got {value!r}")
+        raise MotionError(code, f"{name}: at most {at_most:g} wanted, got {number:g}")
     return number
 
 
@@ -180,6 +198,50 @@ def at_most(name: str, count: int, most: int) -> int:
     if count > most:
         raise MotionError(ErrorCode.INVALID_OPTION, f"{name}: at most {most} wanted, got {count}")
     return count
+
+
+def check_coordinates(name: str, points: NDArray[np.float64]) -> None:
+    """Refuse points [m], of any shape, that no geometry can be made of.
+
+    Raises:
+        MotionError: NOT_FINITE, or INVALID_GEOMETRY where they are too far away.
+    """
+    if not np.all(np.isfinite(points)):
+        raise MotionError(
+            ErrorCode.NOT_FINITE, f"{name}: contains NaN or infinity; drop such points"
+        )
+    farthest = float(np.abs(points).max(initial=0.0))
+    if farthest > LARGEST:
+        raise MotionError(
+            ErrorCode.INVALID_GEOMETRY,
+            f"{name}: coordinates up to {LARGEST:g} wanted, got {farthest:g}; give them in metres",
+        )
+
+
+def check_corners(name: str, points: NDArray[np.float64], *, convex: bool) -> None:
+    """Refuse points (N, 3) [m] that cannot be a mesh's corners.
+
+    Args:
+        name: of the mesh, for the error.
+        points: the corners, scaled.
+        convex: whether they stand for their hull, which must have a volume.
+
+    Raises:
+        MotionError: NOT_FINITE or INVALID_GEOMETRY.
+    """
+    check_coordinates(name, points)
+    if not convex:
+        return
+    spread, farthest = 0.0, float(np.abs(points).max(initial=0.0))
+    if len(points) >= 4:
+        across = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+        spread = float(across[-1]) / np.sqrt(len(points))
+    if spread <= THINNEST * farthest:
+        raise MotionError(
+            ErrorCode.INVALID_GEOMETRY,
+            f"{name}: {len(points)} corners that span no volume; give at least 4 that do not lie "
+            "in a plane",
+        )
 
 
 def scaling_factor(name: str, value: float) -> float:

@@ -23,3 +23,8 @@ LEAST_SCALING = 1e-3
 """Least fraction of the velocity and acceleration limits."""
 MOST_KNOTS = 10_000
 """Knots of a planned trajectory: slow motions have them farther apart."""
+LARGEST = 1e5
+"""[m] of a shape's size, and of the coordinates of its corners."""
+THINNEST = 1e-6
+"""[-] Least spread of a convex mesh's corners in any direction, as a part of their greatest
+coordinate: below 2e-8, coal's search for their hull ends the process."""

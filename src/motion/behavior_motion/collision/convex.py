@@ -43,9 +43,7 @@ def convex_shape(
     numbers = tuple(float(number) for number in dimensions)
     if kind == "convex_mesh":
         corners = np.array([] if vertices is None else vertices, dtype=np.float64)
-        mesh = Mesh(vertices=corners)
-        facets(mesh)
-        return mesh
+        return Mesh(vertices=corners)
     if kind not in DIMENSIONS:
         raise MotionError(
             ErrorCode.INVALID_GEOMETRY,

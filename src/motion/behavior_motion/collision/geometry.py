@@ -11,7 +11,7 @@ import coal
 import numpy as np
 from numpy.typing import NDArray
 
-from behavior_motion.checks import Matrix
+from behavior_motion.checks import Matrix, check_corners
 from behavior_motion.collision.shapes import (
     Box,
     Capsule,
@@ -23,6 +23,8 @@ from behavior_motion.collision.shapes import (
     Shape,
     Sphere,
 )
+from behavior_motion.errors import ErrorCode, MotionError
+from behavior_motion.robot.meshes import convex_hull, unreadable
 
 _meshes: WeakKeyDictionary[Mesh, Any] = WeakKeyDictionary()
 """What was built of meshes that are still used. Nobody changes it, so that all may share it: hulls
@@ -78,11 +80,11 @@ def mesh_triangles(mesh: Mesh) -> tuple[Matrix, NDArray[np.int64]]:
     geometry = _shared_mesh(mesh)
     if isinstance(geometry, coal.ConvexBase):
         points = np.array([geometry.point(i) for i in range(geometry.num_points)])
-        corners = [geometry.polygons(i) for i in range(geometry.num_polygons)]
+        faces = [geometry.polygons(i) for i in range(geometry.num_polygons)]
     else:
         points = np.array(geometry.vertices())
-        corners = [geometry.tri_indices(i) for i in range(geometry.num_tris)]
-    triangles = np.array([[corner[k] for k in range(3)] for corner in corners], dtype=np.int64)
+        faces = [geometry.tri_indices(i) for i in range(geometry.num_tris)]
+    triangles = np.array([[face[k] for k in range(3)] for face in faces], dtype=np.int64)
     return points, triangles
 
 
@@ -94,17 +96,23 @@ def _shared_mesh(mesh: Mesh) -> Any:
 
 
 def _coal_mesh(mesh: Mesh) -> Any:
-    scale = np.full(3, mesh.scale)
     if mesh.path is not None:
-        model = coal.MeshLoader().load(str(Path(mesh.path)), scale)
-        if mesh.convex:
-            model.buildConvexHull(True, "Qt")
-            return model.convex
-        return model
+        model = _loaded(Path(mesh.path), mesh.scale)
+        return convex_hull(f"Mesh.path: {mesh.path}", model) if mesh.convex else model
     points = np.asarray(mesh.vertices) * mesh.scale
     if mesh.convex or mesh.triangles is None:
         return coal.Convex.convexHull(_std_points(points), True, "Qt")
     return _triangles(points, np.asarray(mesh.triangles))
+
+
+def _loaded(path: Path, scale: float) -> Any:
+    """The triangles of a file; raises `MotionError`."""
+    try:
+        model = coal.MeshLoader().load(str(path), np.full(3, scale))
+    except ValueError as error:
+        raise MotionError(ErrorCode.INVALID_GEOMETRY, f"Mesh.path: {unreadable(error)}") from error
+    check_corners(f"Mesh.path: {path}", np.array(model.vertices()), convex=False)
+    return model
 
 
 def _triangles(points: Matrix, triangles: NDArray[np.int64]) -> Any:

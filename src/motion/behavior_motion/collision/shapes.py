@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from behavior_motion.checks import as_vector, positive
+from behavior_motion.checks import as_vector, check_coordinates, check_corners, positive
 from behavior_motion.errors import ErrorCode, MotionError
+from behavior_motion.limits import LARGEST
+
+CELLS = 2**15
+"""[-] of a point cloud's grid, from its origin to either side: coal drops what lies beyond."""
 
 
 def _impossible(message: str) -> MotionError:
@@ -19,17 +24,19 @@ def _impossible(message: str) -> MotionError:
 
 def _finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Read-only copy of numbers."""
-    array = np.array(values, dtype=np.float64)
-    if not np.all(np.isfinite(array)):
-        raise MotionError(
-            ErrorCode.NOT_FINITE, f"{name}: contains NaN or infinity; drop such points"
-        )
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise _impossible(
+            f"{name}: an array of numbers wanted, got {reprlib.repr(values)}"
+        ) from error
+    check_coordinates(name, array)
     array.flags.writeable = False
     return array
 
 
 def _positive(name: str, value: float) -> float:
-    return positive(name, value, ErrorCode.INVALID_GEOMETRY)
+    return positive(name, value, ErrorCode.INVALID_GEOMETRY, at_most=LARGEST)
 
 
 @dataclass(frozen=True)
@@ -116,14 +123,36 @@ class Mesh:
             raise _impossible("Mesh: give either path or vertices")
         if self.path is not None and not Path(self.path).is_file():
             raise _impossible(f"Mesh.path: no such file {str(self.path)!r}")
-        if self.vertices is not None:
-            points = _finite("Mesh.vertices", self.vertices)
-            if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
-                raise _impossible(f"Mesh.vertices: (N >= 4, 3) wanted, got {points.shape}")
-            object.__setattr__(self, "vertices", points)
-        if not self.convex and self.vertices is not None and self.triangles is None:
-            raise _impossible("Mesh.triangles: wanted where convex=False")
         _positive("Mesh.scale", self.scale)
+        if self.vertices is not None:
+            self._check_vertices()
+
+    def _check_vertices(self) -> None:
+        points = _finite("Mesh.vertices", self.vertices)
+        if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
+            raise _impossible(f"Mesh.vertices: (N >= 4, 3) wanted, got {points.shape}")
+        object.__setattr__(self, "vertices", points)
+        if not self.convex and self.triangles is None:
+            raise _impossible("Mesh.triangles: wanted where convex=False")
+        if self.triangles is not None:
+            object.__setattr__(self, "triangles", _indices(self.triangles, len(points)))
+        check_corners("Mesh.vertices", points * self.scale, convex=self.convex)
+
+
+def _indices(triangles: ArrayLike, count: int) -> NDArray[np.int64]:
+    """Read-only copy of a mesh's triangles, of ``count`` vertices."""
+    array = np.array(triangles)
+    if array.ndim != 2 or array.shape[1:] != (3,) or not len(array) or array.dtype.kind not in "iu":
+        raise _impossible(
+            f"Mesh.triangles: whole numbers (M >= 1, 3) wanted, got {array.dtype} {array.shape}"
+        )
+    if array.min() < 0 or array.max() >= count:
+        raise _impossible(
+            f"Mesh.triangles: indices of {count} vertices wanted, got {array.min()} to "
+            f"{array.max()}"
+        )
+    array.flags.writeable = False
+    return array.astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +197,12 @@ class PointCloud:
         if self.points.ndim != 2 or self.points.shape[1] != 3 or len(self.points) < 1:
             raise _impossible(f"PointCloud.points: (N >= 1, 3) wanted, got {self.points.shape}")
         _positive("PointCloud.resolution", self.resolution)
+        farthest, most = float(np.abs(self.points).max()), (CELLS - 1) * self.resolution
+        if farthest >= most:
+            raise _impossible(
+                f"PointCloud.points: in cells of {self.resolution:g} m coordinates below {most:g} "
+                f"m wanted, got {farthest:g}; drop farther points, or take larger cells"
+            )
 
 
 Shape = Box | Sphere | Cylinder | Capsule | HalfSpace | Mesh | HeightField | PointCloud
