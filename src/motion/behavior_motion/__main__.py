@@ -102,6 +102,13 @@ def _described(robot: RobotModel) -> Iterator[str]:
 
 def _faults(robot: RobotModel) -> Iterator[str]:
     yield from _unknown_drivers(robot.config)
+    fingers = robot.gripper.joint_names
+    for follower, leader in robot.followers.items():
+        if leader in fingers and follower not in fingers:
+            yield (
+                f"{follower!r} follows {leader!r} (mimic in the URDF) and is taken to stand still: "
+                "add it to gripper.joints"
+            )
     planner = EmbeddedPlanner(robot)
     place_other_links(planner.scene, {})
     rng = np.random.default_rng(0)

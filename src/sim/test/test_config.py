@@ -190,7 +190,11 @@ def test_joints_of_neither_arm_nor_fingers_stand(data: dict) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("arm", "joints"), ["left"] * 7, "robot.arm.joints: no such name 'left'"),
+        (
+            ("arm", "joints"),
+            ["left", *(f"panda_joint{i}" for i in range(2, 8))],
+            "robot.arm.joints: no such name 'left'",
+        ),
         (("gripper", "joints"), {"left": 1.0}, "robot.gripper.joints: no such name 'left'"),
         (("gripper", "link"), "left", "robot.gripper.link: no such name 'left'"),
         (

@@ -92,7 +92,7 @@ class CollisionWorld:
             shape = held.shape
             if rough and isinstance(shape, Mesh):
                 shape = replace(shape, convex=True)
-            frame_id = self._model.getFrameId(held.link)
+            frame_id = self._model.getFrameId(held.link, pin.FrameType.BODY)
             frame = self._model.frames[frame_id]
             placement = frame.placement * _se3(held.link_T_object)
             self._add(name, frame.parentJoint, frame_id, placement, shape)

@@ -45,7 +45,7 @@ def chain_of(robot: RobotModel, frame: str) -> Chain:
     :meth:`RobotModel.forward_kinematics`.
     """
     model = robot.pin_model
-    target = model.frames[model.getFrameId(frame)]
+    target = model.frames[model.getFrameId(frame, pin.FrameType.BODY)]
     joints = [int(j) for j in model.supports[target.parentJoint]][1:]
     placements, axes, kinds, columns = [], [], [], []
     still = model.createData()

@@ -15,11 +15,11 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 import pinocchio as pin
 
+from behavior_motion.robot.meshes import replace_meshes
 from behavior_motion.robot.model import (
     RobotModel,
     adjacent,
     drop_pairs,
-    replace_meshes,
     whole_model,
 )
 

@@ -93,6 +93,7 @@ def whole_data(data: Mapping[str, Any]) -> dict[str, Any]:
     if double := sorted({joint for joint in joints if joints.count(joint) > 1}):
         raise ValueError(f"groups: {', '.join(double)} are of two groups")
     return common | {
+        "planned": False,
         "tool_frame": common.get("base_frame"),
         "arm": {"joints": joints, "acceleration": 1.0, "jerk": 1.0},
     }

@@ -11,16 +11,22 @@ from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree
 
-import coal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
 from behavior_motion.errors import ErrorCode, known
-from behavior_motion.robot.other_links import OtherLinks
+from behavior_motion.robot.meshes import (
+    check_hulls,
+    check_mesh_files,
+    replace_meshes,
+    unreadable,
+)
+from behavior_motion.robot.other_links import OtherLinks, one_number_joint
 from behavior_motion.robot.resources import resolve
 from behavior_motion.robot.robot_file import (
+    GripperSection,
     Limits,
     RobotFile,
     load_group_names,
@@ -28,8 +34,11 @@ from behavior_motion.robot.robot_file import (
     spread,
 )
 from behavior_motion.robot.srdf import Srdf, disabled_pairs, read_srdf
-from behavior_motion.robot.urdf import robot_urdf
+from behavior_motion.robot.urdf import add_frames, followers, urdf_of_parts
 from behavior_motion.robot.yaml_lines import with_lines
+
+FINGER_ROOM = 0.1
+"""[-] of a finger joint's range in the URDF, by which it may leave it open: makers round."""
 
 
 @dataclass(frozen=True)
@@ -99,25 +108,32 @@ class RobotModel:
         """
         self.config = config
         self.name = config.name
-        root = robot_urdf(config)
+        root = urdf_of_parts(config)
+        self.followers: Mapping[str, str] = followers(root)
+        """Joints of the URDF that follow another (mimic), and which."""
+        self._added_frames = frozenset(add_frames(root, config))
         self.urdf: str = ElementTree.tostring(root, encoding="unicode")
         """The URDF, with mounted parts and added frames."""
         self._srdf = read_srdf(resolve(config.srdf, Path())) if config.srdf else Srdf({}, {})
         self._load()
         self.frame_names: tuple[str, ...] = _body_names(self.pin_model)
         """Names of all links and added frames."""
-        self._frame_ids = {name: int(self.pin_model.getFrameId(name)) for name in self.frame_names}
+        # Joints may have a link's name: their frames are of other types.
+        body = pin.FrameType.BODY
+        self._frame_ids = {n: int(self.pin_model.getFrameId(n, body)) for n in self.frame_names}
         self.base_frame = known("base_frame", config.base_frame, self.frame_names)
         self.tool_frame = known("tool_frame", config.tool_frame, self.frame_names)
         self._map_joints()
         self._read_limits()
+        if config.planned:
+            self._check_followers()
         self.gripper = self._read_gripper()
         self.named: Mapping[str, Vector] = MappingProxyType(
             {n: self._named_configuration(n, q) for n, q in config.named.items()}
             | {n: q for n, q in self._group_states().items() if n not in config.named}
         )
         self._local = threading.local()
-        base = self.pin_model.frames[self.pin_model.getFrameId(self.base_frame)]
+        base = self.pin_model.frames[self._frame_ids[self.base_frame]]
         if base.parentJoint != 0:
             raise ValueError(f"base_frame: {self.base_frame!r} moves with the joints")
         self.root_T_base: Matrix = np.array(base.placement.homogeneous)
@@ -130,7 +146,7 @@ class RobotModel:
         arm = self.config.arm
         self.joint_names: tuple[str, ...] = arm.joints
         if arm.group is not None:
-            self.joint_names = self._srdf.joints(arm.group, full)
+            self.joint_names = self._srdf.joints(arm.group, full, self.followers)
             if not self.joint_names:
                 raise ValueError(f"arm.group: no joint of {arm.group!r} moves; choose another")
         wanted = set(self.joint_names)
@@ -164,7 +180,7 @@ class RobotModel:
         self.pin_model: Any = full
         self.pin_geometry: Any = geometry
         self.urdf_links: tuple[str, ...] = tuple(
-            name for name in _body_names(full) if name not in self.config.frames
+            name for name in _body_names(full) if name not in self._added_frames
         )
         """Names of the links of the URDF, without the added frames."""
         self.collision_links: tuple[str, ...] = tuple(
@@ -173,18 +189,26 @@ class RobotModel:
         """Names of the links that have a collision geometry."""
 
     def _map_joints(self) -> None:
-        joints = [self.pin_model.joints[self.pin_model.getJointId(n)] for n in self.joint_names]
-        for name, joint in zip(self.joint_names, joints, strict=True):
-            if joint.nq != 1 or joint.nv != 1:
-                raise ValueError(
-                    f"arm.joints: {name!r} is a {joint.shortname()}; only revolute joints with "
-                    "limits and prismatic joints can be planned: give it limits in the URDF"
-                )
+        joints = [one_number_joint("arm.joints", self.pin_model, n) for n in self.joint_names]
         self.q_index: Any = np.array([j.idx_q for j in joints])
         if np.array_equal(np.diff(self.q_index), np.ones(len(joints) - 1)):
             # Numpy assigns to a slice several times faster than to a list of places.
             self.q_index = slice(int(self.q_index[0]), int(self.q_index[-1]) + 1)
         self.v_index = np.array([j.idx_v for j in joints])
+
+    def _check_followers(self) -> None:
+        """Refuse joints that plans would move as if no joint followed another."""
+        for follower, leader in self.followers.items():
+            if follower in self.joint_names:
+                raise ValueError(
+                    f"arm.joints: {follower!r} follows {leader!r} (mimic in the URDF), so it "
+                    "cannot be planned; leave it out"
+                )
+            if leader in self.joint_names:
+                raise ValueError(
+                    f"arm.joints: {follower!r} follows {leader!r} (mimic in the URDF), which plans "
+                    "would not know; make it fixed in a URDF for planning"
+                )
 
     def _read_limits(self) -> None:
         arm, model = self.config.arm, self.pin_model
@@ -195,11 +219,18 @@ class RobotModel:
         )
         self.acceleration_limits = self._limit("acceleration", arm.acceleration, None)
         self.jerk_limits = self._limit("jerk", arm.jerk, None)
-        if np.any(self.lower >= self.upper):
-            raise ValueError(f"arm: lower limits {self.lower} are not below {self.upper}")
+        for joint, low, high in zip(self.joint_names, self.lower, self.upper, strict=True):
+            if low >= high:
+                raise ValueError(
+                    f"arm: the lower limit of {joint!r}, {low:g}, is not below its upper one, "
+                    f"{high:g}; give arm.lower and arm.upper, or mend the URDF"
+                )
         for name in ("velocity", "acceleration", "jerk"):
-            if np.any(getattr(self, f"{name}_limits") <= 0):
-                raise ValueError(f"arm.{name}: limits must be above zero")
+            for joint, limit in zip(self.joint_names, getattr(self, f"{name}_limits"), strict=True):
+                if limit <= 0:
+                    raise ValueError(
+                        f"arm.{name}: limits must be above zero, that of {joint!r} is {limit:g}"
+                    )
 
     def _limit(self, name: str, given: Limits | None, default: Any) -> Vector:
         if given is not None:
@@ -213,6 +244,8 @@ class RobotModel:
         section = self.config.gripper
         if section is None:
             return NO_GRIPPER
+        if both := sorted(section.joints.keys() & set(self.joint_names)):
+            raise ValueError(f"gripper.joints: {', '.join(both)} are joints of the arm too")
         for link in section.touch_links:
             known("gripper.touch_links", link, self.frame_names)
         for name, width in section.grips.items():
@@ -221,10 +254,9 @@ class RobotModel:
                     f"gripper.grips.{name}: a width in [{section.closed_width}, "
                     f"{section.open_width}] m wanted, got {width!r}"
                 )
-        model = self.pin_model
-        self._gripper_index = np.array(
-            [model.joints[model.getJointId(n)].idx_q for n in section.joints], dtype=np.int64
-        )
+        joints = [one_number_joint("gripper.joints", self.pin_model, n) for n in section.joints]
+        self._gripper_index = np.array([joint.idx_q for joint in joints], dtype=np.int64)
+        self._check_opening(section)
         return GripperConfig(
             tuple(section.joints),
             tuple(section.joints.values()),
@@ -240,6 +272,20 @@ class RobotModel:
             section.still_time,
             tuple(section.zero.get(joint, 0.0) for joint in section.joints),
         )
+
+    def _check_opening(self, section: GripperSection) -> None:
+        """Refuse an opening for which a finger would leave its range in the URDF."""
+        model = self.pin_model
+        ends = model.lowerPositionLimit, model.upperPositionLimit
+        for (name, scale), index in zip(section.joints.items(), self._gripper_index, strict=True):
+            low, high = (float(each[index]) for each in ends)
+            position = section.zero.get(name, 0.0) + scale * section.open_width
+            beyond = max(low - position, position - high)
+            if beyond > FINGER_ROOM * (high - low):
+                raise ValueError(
+                    f"gripper.open_width: {section.open_width:g} m takes {name!r} to "
+                    f"{position:.4g}, and its limits in the URDF are {low:g} and {high:g}"
+                )
 
     def _group_states(self) -> dict[str, Vector]:
         """Named states of the SRDF that place every planned joint, within its limits."""
@@ -348,7 +394,7 @@ class RobotModel:
     def carrier(self, frame: str) -> tuple[str, Matrix]:
         """The URDF's link that a frame is fixed to, itself where it is one, and link_T_frame."""
         link = frame
-        while link in self.config.frames:
+        while link in self._added_frames:
             link = self.config.frames[link].parent
         of_link, of_frame = (self.pin_model.frames[self._frame_id(n)] for n in (link, frame))
         return link, np.array(of_link.placement.actInv(of_frame.placement).homogeneous)
@@ -377,18 +423,20 @@ class RobotModel:
 
 
 def whole_model(urdf: str) -> tuple[Any, Any]:
-    """Pinocchio's models of all that a URDF's text describes: bodies, and collision geometries."""
+    """Pinocchio's models of all that a URDF's text describes: bodies, and collision geometries.
+
+    Raises:
+        FileNotFoundError: a mesh is missing.
+        ValueError: one cannot be read, or has no convex hull.
+    """
+    check_mesh_files(ElementTree.fromstring(urdf))
     model, geometry = pin.buildModelFromXML(urdf), pin.GeometryModel()
-    pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION, geometry, [""])
+    try:
+        pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION, geometry, [""])
+    except ValueError as error:
+        raise ValueError(f"mesh {unreadable(error)}") from error
+    check_hulls(model, geometry)
     return model, geometry
-
-
-def replace_meshes(geometry: Any) -> None:
-    """Have each mesh of pinocchio's geometry model replaced by its convex hull."""
-    for item in geometry.geometryObjects:
-        if isinstance(item.geometry, coal.BVHModelBase):
-            item.geometry.buildConvexHull(True, "Qt")
-            item.geometry = item.geometry.convex
 
 
 def drop_pairs(geometry: Any, unwanted: Callable[[Any, Any], bool]) -> None:

@@ -35,6 +35,7 @@ class OtherLinks:
             moving |= set(config.gripper.joints)
         for joint in sorted(moving):
             known("joint", joint, list(full.names)[1:])
+            one_number_joint("groups", full, joint)
         # Other joints stand as the URDF draws them, as they do for the group.
         still = [full.getJointId(n) for n in list(full.names)[1:] if n not in moving]
         if still:
@@ -42,10 +43,12 @@ class OtherLinks:
         # A copy that is kept: the caller's loses objects, and what a list of them gives are views.
         self._kept = geometry = pin.GeometryModel(geometry)
         self._model, self._data = full, full.createData()
-        frame = known("base_frame", config.base_frame, [f.name for f in full.frames])
-        self._base = full.getFrameId(frame)
-        root = config.base.frame if config.base is not None else frame
-        self._root = full.getFrameId(known("base.frame", root, [f.name for f in full.frames]))
+        body = pin.FrameType.BODY
+        links = [frame.name for frame in full.frames if frame.type == body]
+        base = known("base_frame", config.base_frame, links)
+        self._base = full.getFrameId(base, body)
+        root = config.base.frame if config.base is not None else base
+        self._root = full.getFrameId(known("base.frame", root, links), body)
         others = {full.getJointId(joint) for joint in config.other_joints}
         own = {full.getJointId(joint) for joint in moving} - others
         above = set(full.supports[full.frames[self._base].parentJoint])
@@ -102,3 +105,18 @@ class OtherLinks:
         pin.forwardKinematics(self._model, self._data, q)
         pin.updateFramePlacements(self._model, self._data)
         return self._data.oMf[self._base].inverse()
+
+
+def one_number_joint(key: str, model: Any, name: str) -> Any:
+    """A joint of pinocchio's model that one number places.
+
+    Raises:
+        ValueError: it turns without end, or about several axes; ``key`` is where it is named.
+    """
+    joint = model.joints[model.getJointId(name)]
+    if joint.nq != 1 or joint.nv != 1:
+        raise ValueError(
+            f"{key}: {name!r} is continuous, floating or planar; only revolute joints with limits "
+            "and prismatic joints can be planned: give it limits in the URDF"
+        )
+    return joint

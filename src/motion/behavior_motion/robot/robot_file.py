@@ -95,6 +95,8 @@ class ArmSection(_Strict):
     def _one_choice_of_joints(self) -> Self:
         if bool(self.joints) == bool(self.group):
             raise ValueError("give either joints or the SRDF's group")
+        if double := sorted({name for name in self.joints if self.joints.count(name) > 1}):
+            raise ValueError(f"joints: {', '.join(double)} stand there twice")
         return self
 
 
@@ -240,6 +242,14 @@ class WorkspaceSection(_Strict):
     """Height above the base."""
     high: float = 0.9
 
+    @model_validator(mode="after")
+    def _has_room(self) -> Self:
+        if self.inner >= self.outer:
+            raise ValueError(f"inner, {self.inner:g}, is not below outer, {self.outer:g}")
+        if self.low >= self.high:
+            raise ValueError(f"low, {self.low:g}, is not below high, {self.high:g}")
+        return self
+
 
 class BaseSection(_Strict):
     """A base that drives."""
@@ -288,6 +298,8 @@ class RobotFile(_Strict):
     """Set by whoever reads the file: the group that this is, of a file with `groups`."""
     other_joints: tuple[str, ...] = ()
     """The same: joints of the robot's other groups."""
+    planned: bool = True
+    """The same: False of all groups together."""
 
     @property
     def srdfs(self) -> list[str]:
@@ -351,7 +363,7 @@ def read_robot_file(path: str | Path) -> dict[str, Any]:
     return data | absolute
 
 
-_RESERVED = frozenset({"group", "other_joints"})
+_RESERVED = frozenset({"group", "other_joints", "planned"})
 _PATHS = ("urdf", "srdf", "package_dirs")
 
 
