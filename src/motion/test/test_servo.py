@@ -306,11 +306,43 @@ def test_impossible_commands_are_refused(planner: EmbeddedPlanner) -> None:
         (lambda: ApproachParams(np.ones(3), -0.1), ErrorCode.INVALID_OPTION),
         (lambda: ServoOptions(max_linear_speed=-1.0), ErrorCode.INVALID_SPEED),
         (lambda: ServoOptions(max_velocity_scaling_factor=2.0), ErrorCode.INVALID_SPEED),
+        (lambda: MotionCommand(position=[1e300, 0, 0]), ErrorCode.INVALID_POSE),
+        (lambda: ApproachParams([0, 0, 1e300], 0.1), ErrorCode.INVALID_POSE),
+        (lambda: ServoOptions(period=0.0), ErrorCode.INVALID_OPTION),
+        (lambda: ServoOptions(period=0.5), ErrorCode.INVALID_OPTION),
+        (lambda: ServoOptions(least_distance=0.1), ErrorCode.INVALID_OPTION),
+        (lambda: ServoOptions(gripper_width=np.nan), ErrorCode.NOT_FINITE),
+        (lambda: TargetSmoother(pose, -0.01), ErrorCode.INVALID_OPTION),
+        (lambda: TargetSmoother(pose, 0.01).step(pose, pose * np.nan), ErrorCode.NOT_FINITE),
+        (lambda: planner.scene.set_robot_state([0.0] * 7, np.nan), ErrorCode.NOT_FINITE),
         (lambda: Servo(planner.robot, planner.scene, [0.0] * 6), ErrorCode.INVALID_JOINT_COUNT),
     ):
         with pytest.raises(MotionError) as caught:
             make()
         assert caught.value.code is code
+
+
+def test_what_is_felt_is_a_pose(planner: EmbeddedPlanner) -> None:
+    servo = Servo(planner.robot, planner.scene, start_of(planner, down(0.5, 0, 0.4)))
+    command = MotionCommand(down(0.5, 0, 0.3), approach=ApproachParams([0, 0, -0.1], 0.02))
+    with pytest.raises(MotionError, match="felt: contains NaN"):
+        servo.step(command, np.full((4, 4), np.nan))
+    assert servo.step(command).position_error > 0.0
+
+
+def test_a_joint_outside_its_limits_does_not_jump(planner: EmbeddedPlanner) -> None:
+    """As when it was pushed there by hand."""
+    robot = planner.robot
+    start = start_of(planner, down(0.5, 0, 0.4))
+    inside = start.copy()
+    start[0], inside[0] = robot.upper[0] + 0.2, robot.upper[0] - 0.2
+    servo = Servo(robot, planner.scene, start)
+    goal = robot.forward_kinematics(inside)
+    q = np.vstack([start, *(servo.step(MotionCommand(goal)).q for _ in range(300))])
+    fastest = robot.velocity_limits * servo.options.max_velocity_scaling_factor
+    assert np.all(np.abs(np.diff(q, axis=0)) <= fastest * servo.options.period * (1 + 1e-6))
+    assert np.all(q[:, 0] <= start[0])
+    assert q[-1, 0] < start[0] - 0.15
 
 
 @pytest.mark.slow

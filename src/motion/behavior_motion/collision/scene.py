@@ -18,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, at_most, positive
+from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, as_vector, at_most, positive
 from behavior_motion.collision.shapes import HalfSpace, HeightField, Shape
 from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError, known
 from behavior_motion.limits import MOST_OBJECTS
@@ -224,7 +224,12 @@ class PlanningScene:
         """Remember where the robot is, for attach, detach and poses of held objects.
 
         Does not count as a change of the scene.
+
+        Raises:
+            MotionError: INVALID_JOINT_COUNT or NOT_FINITE.
         """
+        if gripper_width is not None:
+            (gripper_width,) = as_vector("gripper_width", [gripper_width], 1).tolist()
         self._q = as_joints("q", q, self.robot.joint_names)
         self._gripper_width = gripper_width
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from behavior_motion.checks import Matrix, Vector, as_pose, as_vector, positive
+from behavior_motion.checks import Matrix, Vector, as_pose, as_position, positive
 from behavior_motion.errors import ErrorCode, MotionError
 
 
@@ -31,7 +31,7 @@ class ApproachParams:
     """Width of the funnel [m]: at this deviation 39 % of the stand-off is kept."""
 
     def __post_init__(self) -> None:
-        direction = as_vector("ApproachParams.direction", self.direction, 3)
+        direction = as_position("ApproachParams.direction", self.direction)
         if np.linalg.norm(direction) < 1e-9:
             raise MotionError(
                 ErrorCode.INVALID_OPTION,
@@ -78,7 +78,7 @@ class MotionCommand:
         if self.pose is not None:
             object.__setattr__(self, "pose", as_pose("MotionCommand.pose", self.pose))
         if self.position is not None:
-            position = as_vector("MotionCommand.position", self.position, 3)
+            position = as_position("MotionCommand.position", self.position)
             object.__setattr__(self, "position", position)
 
     def target(self, tool: Matrix) -> Matrix:

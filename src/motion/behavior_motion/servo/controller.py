@@ -29,10 +29,10 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from behavior_motion.checks import Matrix, Vector, as_joints, positive, scaling_factor
+from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, positive, scaling_factor
 from behavior_motion.collision.scene import PlanningScene
 from behavior_motion.collision.world import CollisionWorld, Pair, Proximity
-from behavior_motion.errors import ErrorCode
+from behavior_motion.errors import ErrorCode, MotionError
 from behavior_motion.robot.model import RobotModel
 from behavior_motion.servo.commands import MotionCommand
 from behavior_motion.trajectories.timing import JointLimits, stop_states
@@ -124,10 +124,18 @@ class ServoOptions:
             positive(name, getattr(self, name), ErrorCode.INVALID_SPEED)
         for name in ("period", "gain", "position_tolerance", "rotation_tolerance"):
             positive(name, getattr(self, name))
+        if self.gain * self.period > 1.0:
+            raise MotionError(
+                ErrorCode.INVALID_OPTION,
+                f"gain: at most 1 / period = {1 / self.period:g} wanted, got {self.gain:g}; steps "
+                "would lead past the target, ever farther",
+            )
         if self.influence_distance is not None:
             positive("influence_distance", self.influence_distance)
         positive("stop_distance", self.stop_distance, zero=True)
-        positive("least_distance", self.least_distance, zero=True)
+        positive("least_distance", self.least_distance, zero=True, at_most=self.stop_distance)
+        if self.gripper_width is not None:
+            positive("gripper_width", self.gripper_width, zero=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +207,7 @@ class Servo:
             self.options.stop_distance + speed * self._late + 0.5 * speed**2 / self._braking
         )
         self._data = robot.pin_model.createData()
-        self._tool = robot.pin_model.getFrameId(robot.tool_frame)
+        self._tool = robot.pin_model.getFrameId(robot.tool_frame, pin.FrameType.BODY)
         self._world = CollisionWorld(robot, scene.snapshot())
         self.reset(q)
 
@@ -245,7 +253,8 @@ class Servo:
         target = self.target(command)
         aim = target
         if command.approach is not None:
-            aim = command.approach.shifted(tool if felt is None else felt, target)
+            seen = tool if felt is None else as_pose("felt", felt)
+            aim = command.approach.shifted(seen, target)
         jacobian, joint_jacobians = self._jacobians()
         twist = self._wanted_twist(tool, aim, jacobian)
         close = self._close_pairs()
@@ -255,7 +264,12 @@ class Servo:
         status, message = self._judged(twist, jacobian @ qd, jacobian, close)
         dt = self.options.period
         # Position with the mean of both velocities: the acceleration is constant over the step.
-        self._q = np.clip(self._q + 0.5 * dt * (self._qd + qd), self.robot.lower, self.robot.upper)
+        # What is outside its limits from the start does not jump there, nor goes farther.
+        lowest, highest = (
+            np.minimum(self.robot.lower, self._q),
+            np.maximum(self.robot.upper, self._q),
+        )
+        self._q = np.clip(self._q + 0.5 * dt * (self._qd + qd), lowest, highest)
         self._qdd, self._qd = (qd - self._qd) / dt, qd
         shift, turn = difference(tool, target)
         off, angle = float(np.linalg.norm(shift)), float(np.linalg.norm(turn))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from behavior_motion.checks import Matrix
+from behavior_motion.checks import Matrix, as_pose, positive
 
 FAR, NEAR = 0.95, 0.5
 """What is kept of the smoothed target at each sixtieth of a second, far from and at the target."""
@@ -31,10 +31,15 @@ class TargetSmoother:
     def __init__(self, tool: Matrix, period: float) -> None:
         """Start at the tool's pose, (4, 4); ``period`` between steps in [s]."""
         self._pose = np.array(tool)
-        self._exponent = RATE * period
+        self._exponent = RATE * positive("period", period)
 
     def step(self, tool: Matrix, target: Matrix) -> Matrix:
-        """The smoothed target (4, 4), all poses in one frame."""
+        """The smoothed target (4, 4), all poses in one frame.
+
+        Raises:
+            MotionError: the target is no pose; what was smoothed so far stays.
+        """
+        target = as_pose("target", target)
         distance = max(
             float(np.linalg.norm(tool[:3, 3] - target[:3, 3])),
             float(np.linalg.norm(tool[:3, :3] - self._pose[:3, :3])),
