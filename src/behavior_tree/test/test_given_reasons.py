@@ -41,6 +41,7 @@ ENGINE = {
     '<LoopInt name="l" queue="{none}" value="{v}" if_empty="FAILURE"><Work/></LoopInt>': (
         "l: the queue is empty"
     ),
+    '<AlwaysSuccess name="a" _failureIf="1 &lt; 2"/>': "a: _failureIf: 1 < 2",
     '<SetBlackboard name="s" value="{v}" output_key="w"/>': "s: entry [v] is empty",
 }
 
@@ -60,6 +61,22 @@ def test_reasons_of_the_engines_own_nodes_are_kept_with_their_failure(body: str)
         assert tree.given_reasons() == []
         clock.now += 0.06
     assert [f"{node.full_path()}: {text}" for node, text in tree.given_reasons()] == [ENGINE[body]]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_failure_that_a_hook_imposes_is_given_with_its_reason(before: bool) -> None:
+    factory = BehaviorTreeFactory()
+    tree = factory.create_tree_from_text(xml('<AlwaysSuccess name="a"/>'))
+    node = list(tree.nodes())[-1]
+    tree.record_ticks()
+    given = [(node, f"imposed {'instead of' if before else 'after'} the tick")]
+    for status in (NodeStatus.FAILURE, NodeStatus.SUCCESS):
+        if before:
+            node.set_pre_tick(lambda node, status=status: status)
+        else:
+            node.set_post_tick(lambda node, was, status=status: status)
+        assert tree.tick_exactly_once() is status
+        assert tree.given_reasons() == (given if status is NodeStatus.FAILURE else [])
 
 
 def test_what_says_why_and_does_not_fail_gives_no_reason() -> None:

@@ -109,8 +109,10 @@ def test_ports_travel_over_the_py_trees_blackboard():
 
 def test_failure_carries_the_feedback_message():
     tree = doubling().create_tree_from_text(xml('<Sequence><Doubler number="-1"/></Sequence>'))
+    tree.record_ticks()
     assert tree.tick_while_running(0) is FAILURE
     assert str(tree.failure_reason()).endswith(": negative number")
+    assert [text for _, text in tree.given_reasons()] == ["negative number"]
 
 
 def test_halt_stops_the_behaviour_once_and_it_starts_again():

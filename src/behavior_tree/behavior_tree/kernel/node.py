@@ -162,15 +162,6 @@ class TreeNode(PyTreesProtocol):
 
     # -- failures -------------------------------------------------------------------------------
 
-    def set_failure_reason(self, text: str) -> None:
-        """Say in plain words why this node is about to return FAILURE, by a `Cause` where somebody
-        may act upon its kind; forgotten when it starts again.
-        """
-        self._reason = text
-        record = self._rt.record
-        if text and record is not None:
-            record.reasons.append((self, text))
-
     def failure_reason(self) -> str:
         """What `set_failure_reason` was given in this run of the node; empty if nothing."""
         return self._reason

@@ -25,13 +25,16 @@ from collections.abc import Callable, Iterable
 from functools import update_wrapper
 from time import monotonic_ns
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError, LogicError, NodeExecutionError
 from behavior_tree.kernel.conditions import Conditions
 from behavior_tree.kernel.node_state import PostTickHook, PreTickHook, Tick
 from behavior_tree.kernel.port_access import PortAccess
+
+if TYPE_CHECKING:
+    from behavior_tree.kernel.node import TreeNode
 
 IDLE = NodeStatus.IDLE
 RUNNING = NodeStatus.RUNNING
@@ -177,6 +180,8 @@ class NodeKernel(PortAccess):
                 if override is not status:
                     self._failed_child = None
                     self._reason = "imposed after the tick"
+                    if override is FAILURE:
+                        self.set_failure_reason(self._reason)  # into the record
                 status = override
         if status is SUCCESS or status is FAILURE or (status is RUNNING and not self.synchronous):
             current = self.status
@@ -200,7 +205,7 @@ class NodeKernel(PortAccess):
             for test, imposed, source in conditions.tests:
                 if test():
                     if imposed is FAILURE:
-                        self._reason = "_failureIf: " + source
+                        self.set_failure_reason("_failureIf: " + source)
                     return imposed
             if test_while is not None and not test_while():
                 return SKIPPED
@@ -213,8 +218,19 @@ class NodeKernel(PortAccess):
             if override is SUCCESS or override is FAILURE:
                 self._failed_child = None
                 self._reason = "imposed instead of the tick"
+                if override is FAILURE:
+                    self.set_failure_reason(self._reason)  # into the record
                 return override
         return None
+
+    def set_failure_reason(self, text: str) -> None:
+        """Say in plain words why this node is about to return FAILURE, by a `Cause` where somebody
+        may act upon its kind; forgotten when it starts again.
+        """
+        self._reason = text
+        record = self._rt.record
+        if text and record is not None:
+            record.reasons.append((cast("TreeNode", self), text))
 
     def _execute_traced(self) -> NodeStatus:
         runtime = self._rt

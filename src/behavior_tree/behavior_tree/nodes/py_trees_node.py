@@ -134,6 +134,8 @@ class PyTreesNode(ActionNodeBase):
         self._read_outputs(before)
         status = self.behaviour.status
         self._reason = self._feedback()
+        if status == PyTreesStatus.FAILURE:
+            self.set_failure_reason(self._reason)  # into the record
         try:
             return _RESULTS[PyTreesStatus(status.name)]
         except KeyError:
