@@ -370,3 +370,9 @@ def test_a_robot_has_stopped_when_it_has_stood_for_a_while() -> None:
     bench.robot.sent["odom"] = turning
     assert bench.tick() == "FAILURE"
     assert bench.why() == "the robot moves: 0.200, standing is below 0.01"
+    bench.robot.sent["odom"], bench.now = standing, 100.0
+    assert bench.tick() == "RUNNING"
+    bench.now = 0.0  # the clock is set back
+    assert bench.tick() == "RUNNING"
+    bench.now += 0.51
+    assert bench.tick() == "SUCCESS"

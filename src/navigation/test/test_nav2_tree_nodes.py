@@ -366,6 +366,10 @@ def test_times_that_expire() -> None:
         seen += tick()
         bench.now += 0.5
     assert seen == "FFSFSF"
+    bench.now = -100.0  # the clock is set back
+    seen = tick()
+    bench.now += 1.0
+    assert seen + tick() == "FS"
     tick, root, blackboard = condition(bench, "<PathExpiringTimer seconds='1.0' path='{path}'/>")
     seen = ""
     for path in "aaabbb":

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any, ClassVar
 
 from behavior_navigation.rules.nodes import ProblemCondition
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import ConditionNode, InputPort, NodeConfig, NodeStatus, ports_list
 
 _PLANNER = (200, 207, 208, 300, 307, 308)
@@ -106,18 +107,17 @@ class TimeExpired(ConditionNode):
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
-        self._since = 0.0
+        self._passed = Elapsed(self._rt.clock)
 
     def tick(self) -> NodeStatus:
         """Look at the clock."""
-        now = self._rt.clock()
         if self._begins():
-            self._since = now
+            self._passed = Elapsed(self._rt.clock)
             return NodeStatus.FAILURE
-        if now - self._since < float(self.get_input("seconds")):
+        if self._passed() < float(self.get_input("seconds")):
             self.set_failure_reason("it is not time yet")
             return NodeStatus.FAILURE
-        self._since = now
+        self._passed = Elapsed(self._rt.clock)
         return NodeStatus.SUCCESS
 
     def _begins(self) -> bool:

@@ -10,6 +10,7 @@ from sensor_msgs.msg import BatteryState
 
 from behavior_navigation.nav2.tree_nodes.robot import Robot
 from behavior_navigation.rules.nodes import ActsOn, ProblemCondition
+from behavior_ros.node.elapsed import Elapsed
 from behavior_tree import (
     InputPort,
     NodeConfig,
@@ -104,13 +105,13 @@ class CheckStopStatus(ActsOn[Any], StatefulActionNode):
     def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
         """Listen from now on."""
         super().__init__(name, config, robot)
-        self._since: float | None = None
+        self._stood: Elapsed | None = None
         if robot is not None:
             robot.newest(Odometry, "odom")
 
     def on_start(self) -> NodeStatus:
         """Begin to wait."""
-        self._since = None
+        self._stood = None
         return self.on_running()
 
     def on_running(self) -> NodeStatus:
@@ -123,11 +124,10 @@ class CheckStopStatus(ActsOn[Any], StatefulActionNode):
         if fastest >= limit:
             self.set_failure_reason(f"the robot moves: {fastest:.3f}, standing is below {limit:g}")
             return NodeStatus.FAILURE
-        now = self._rt.clock()
-        if self._since is None:
-            self._since = now
-        stood = now - self._since > self.get_input("duration_stopped") / 1000.0
-        return NodeStatus.SUCCESS if stood else NodeStatus.RUNNING
+        if self._stood is None:
+            self._stood = Elapsed(self._rt.clock)
+        enough = self._stood() > self.get_input("duration_stopped") / 1000.0
+        return NodeStatus.SUCCESS if enough else NodeStatus.RUNNING
 
 
 STATE_NODES: dict[str, type[TreeNode]] = {
