@@ -139,6 +139,18 @@ def test_all_wrong_parameters_are_told_at_once(folder: Path) -> None:
         assert part in text
 
 
+@pytest.mark.parametrize(("text", "fits"), [(2**63 - 1, True), (-(2**63), True), (2**63, False)])
+def test_an_int_has_the_64_bits_of_the_engines(folder: Path, text: int, fits: bool) -> None:
+    """More would be on the blackboard what no port, script or message takes."""
+    entry = MissionCatalogue([folder]).find("wave_at")
+    given = {"who": "you", "times": str(text)}
+    if fits:
+        assert entry.blackboard_values(given)["times"] == text
+    else:
+        with pytest.raises(MissionError, match=f"'times': {text} does not fit into 64 bits"):
+            entry.blackboard_values(given)
+
+
 def test_mission_without_declared_parameters_takes_any(folder: Path) -> None:
     assert MissionCatalogue([folder]).find("plain").blackboard_values({"a": "1"}) == {"a": "1"}
 

@@ -54,6 +54,8 @@ EVERYTHING = "*"
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _ROOT = re.compile(r"<root\b")
 _UNIT = re.compile(r"\[([^\]\s]{1,12})\]")
+_INT64 = 2**63
+"""The integers of the engine, its scripts and all messages are smaller."""
 _SETTLED = 2.0
 """[s] of wall time after which a file's time of change tells versions apart."""
 
@@ -91,6 +93,8 @@ class MissionParameter:
         if self.choices and str(value) not in self.choices:
             return f"'{visible(str(value))}' is none of {', '.join(self.choices)}"
         if isinstance(value, int | float) and not isinstance(value, bool):
+            if isinstance(value, int) and not -_INT64 <= value < _INT64:
+                return f"{value} does not fit into 64 bits"
             if self.minimum is not None and not value >= self.minimum:
                 return f"{value:g} is less than {self.minimum:g}"
             if self.maximum is not None and not value <= self.maximum:
