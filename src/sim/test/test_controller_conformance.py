@@ -20,15 +20,15 @@ def gripper() -> GripperCommand.Goal:
 
 
 @pytest.fixture(scope="module")
-def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[test_node.Bench]:
-    bench = test_node.Bench(tmp_path_factory.mktemp("cell") / "recording.npz", speed=1.0)
+def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[test_node.Rig]:
+    bench = test_node.Rig(tmp_path_factory.mktemp("cell") / "recording.npz", speed=1.0)
     yield bench
     bench.close()
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[test_navigation_node.Bench]:
-    bench = test_navigation_node.Bench(tmp_path_factory.mktemp("warehouse"))
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[test_navigation_node.NavigationBench]:
+    bench = test_navigation_node.NavigationBench(tmp_path_factory.mktemp("warehouse"))
     yield bench
     bench.close()
 

@@ -237,6 +237,17 @@ def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
     world.keeps_limits()
 
 
+def test_a_joint_that_was_bent_beyond_its_range_does_not_jump_back(rig):
+    world = rig[0]
+    world.q[0] = world.robot.upper[0] + 0.05
+    world.sampled = [world.q.copy()]
+    skill = skill_of(rig)
+    skill.run()
+    assert skill.distance < 0.005
+    moved = np.abs(np.diff(np.array(world.sampled), axis=0)).max(axis=0)
+    assert moved[0] <= world.robot.velocity_limits[0] * PERIOD
+
+
 @pytest.mark.slow
 def test_what_is_in_the_way_is_gone_about_by_a_skill_that_is_late_too(rig):
     """The clock goes on faster than the skill, as where a simulation runs as fast as it can."""

@@ -65,10 +65,8 @@ def carried(objects: Mapping[str, ObjectView], robot: RobotModel) -> list[Object
 
     A link that the robot does not have counts for the hand: somebody's frame at its fingertips.
     """
-    model, gripper = robot.pin_model, robot.gripper
-    moved_by = {
-        name: model.frames[model.getFrameId(name)].parentJoint for name in robot.frame_names
-    }
+    gripper = robot.gripper
+    moved_by = {name: robot.moved_by(name) for name in robot.frame_names}
     hand = {moved_by.get(link) for link in (robot.tool_frame, gripper.link, *gripper.touch_links)}
     return [
         obj

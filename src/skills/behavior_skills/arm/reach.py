@@ -220,7 +220,7 @@ class ReachSkill(Skill):
             instant = instant_of(last, now)
         else:
             q = self.arm.state().q
-            instant = Instant(np.clip(q, self.robot.lower, self.robot.upper), 0 * q, 0 * q)
+            instant = Instant(q, 0 * q, 0 * q)
         self._reference = Reference(self._limits, now, instant)
         held = self.hand.held
         defaults = self.parameters
