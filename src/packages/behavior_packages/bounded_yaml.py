@@ -26,12 +26,13 @@ class BoundedLoader(yaml.SafeLoader):
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
         self._depth = self._values = self._repeated = 0
-        self._sizes: dict[yaml.Node, int] = {}
+        self._sizes: dict[yaml.Node | None, int] = {}
         """Values that a node stands for, it included, once it is complete."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """A node of what comes next in the text."""
-        event, before = self.peek_event(), self._values
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        before = self._values
         mark = event.start_mark
         if self._depth > DEEPEST:
             why = f"lists and mappings stand more than {DEEPEST} deep in each other"

@@ -27,7 +27,9 @@ def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[test_node.Rig]:
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[test_navigation_node.NavigationBench]:
+def warehouse(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[test_navigation_node.NavigationBench]:
     bench = test_navigation_node.NavigationBench(tmp_path_factory.mktemp("warehouse"))
     yield bench
     bench.close()

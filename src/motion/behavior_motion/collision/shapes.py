@@ -125,10 +125,10 @@ class Mesh:
             raise _impossible(f"Mesh.path: no such file {str(self.path)!r}")
         _positive("Mesh.scale", self.scale)
         if self.vertices is not None:
-            self._check_vertices()
+            self._check_vertices(self.vertices)
 
-    def _check_vertices(self) -> None:
-        points = _finite("Mesh.vertices", self.vertices)
+    def _check_vertices(self, vertices: ArrayLike) -> None:
+        points = _finite("Mesh.vertices", vertices)
         if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
             raise _impossible(f"Mesh.vertices: (N >= 4, 3) wanted, got {points.shape}")
         object.__setattr__(self, "vertices", points)

@@ -71,13 +71,12 @@ def _faults_of_link(link: Element) -> Iterator[str]:
     for collision in link.findall("collision"):
         yield from _faults_of_numbers(collision)
         geometry = collision.find("geometry")
-        shapes = [] if geometry is None else [each.tag for each in geometry]
-        if len(shapes) != 1 or shapes[0] not in SHAPES:
-            got = ", ".join(shapes) or "none"
+        shapes = [] if geometry is None else list(geometry)
+        if len(shapes) != 1 or shapes[0].tag not in SHAPES:
+            got = ", ".join(each.tag for each in shapes) or "none"
             yield f"collision: one of {', '.join(SHAPES)} wanted as its geometry, got {got}"
             continue
-        (shape,) = geometry or ()
-        yield from _faults_of_shape(shape)
+        yield from _faults_of_shape(shapes[0])
 
 
 def _faults_of_shape(shape: Element) -> Iterator[str]:
