@@ -21,7 +21,7 @@ from behavior_bringup.errors import UsageError
 from behavior_bringup.preview import motions, run, verb
 from behavior_bringup.preview.live_state import BelievedObject, LiveState
 from behavior_bringup.preview.report import Preview
-from behavior_bringup.preview.trees import MissionTrees, seen_by, trees_of
+from behavior_bringup.preview.trees import MissionTrees, seen_by, tree_changes, trees_of
 from behavior_bringup.stacks.stack import Stack
 from behavior_executor.client import MissionOutcome
 from behavior_executor.editing.live_editor import LiveEditorError
@@ -121,6 +121,12 @@ def test_a_tree_that_was_edited_since_does_not_run_unasked(
         console = Answering()
         assert not verb.may_run(Stack("test"), found, approve, console, asked=False)
         assert f"Changed since: {told}." in console.text
+
+
+def test_edits_of_trees_with_edits_that_were_told_are_told_too() -> None:
+    before, now = (MissionTrees(unsaved=("pick",), revisions={"pick": each}) for each in "ab")
+    assert list(tree_changes(before, before)) == []
+    assert list(tree_changes(before, now)) == ["the tree of 'pick' has been edited"]
 
 
 class Onlooker:

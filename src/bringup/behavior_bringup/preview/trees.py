@@ -88,7 +88,7 @@ def seen_by(editor: LiveEditor, names: list[str]) -> MissionTrees:
 def tree_changes(before: MissionTrees, now: MissionTrees) -> Iterator[str]:
     """What of the trees is not as it was, a sentence each."""
     for name in now.unsaved:
-        if name not in before.unsaved:
+        if name not in before.unsaved or (now.revisions.get(name) != before.revisions.get(name)):
             yield f"the tree of '{name}' has been edited"
     for text in now.unknown:
         if text not in before.unknown:
