@@ -219,13 +219,19 @@ def test_a_newer_goal_turns_the_arm_at_once(planner):
     assert began < times[int(np.argmax(apart))] <= began + 0.025
 
 
-@pytest.mark.slow
-def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
+def beside_a_wall(rig):
+    """The world, with the arm on one side of a wall and its target on the other."""
     world = rig[0]
     world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
     world.sampled = [world.q.copy()]
     world.target = down(0.5, -0.25, 0.2)
     world.add("wall", 0.55, 0.0, 0.2, size=(0.5, 0.04, 0.4))
+    return world
+
+
+@pytest.mark.slow
+def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
+    world = beside_a_wall(rig)
     skill = skill_of(rig)
     skill.run()
     assert skill.plans >= 1
@@ -251,10 +257,7 @@ def test_a_joint_that_was_bent_beyond_its_range_does_not_jump_back(rig):
 @pytest.mark.slow
 def test_what_is_in_the_way_is_gone_about_by_a_skill_that_is_late_too(rig):
     """The clock goes on faster than the skill, as where a simulation runs as fast as it can."""
-    world = rig[0]
-    world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
-    world.target = down(0.5, -0.25, 0.2)
-    world.add("wall", 0.55, 0.0, 0.2, size=(0.5, 0.04, 0.4))
+    world = beside_a_wall(rig)
     skip_now_and_then(world)
     skill = skill_of(rig)
     skill.run()
@@ -283,10 +286,7 @@ def shaking(world, noise, time=0.0):
 @pytest.mark.parametrize("period", [100.0, 0.3])
 def test_a_target_that_shakes_is_gone_to_by_a_planned_path_too(rig, period):
     """Followed, or told by goals one after the other of which none lasts long."""
-    world = rig[0]
-    world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
-    world.sampled = [world.q.copy()]
-    world.add("wall", 0.55, 0.0, 0.2, size=(0.5, 0.04, 0.4))
+    world = beside_a_wall(rig)
     shaking(world, np.random.default_rng(5))
     plans, arrived, world.reason = 0, False, REPLACED
     while not arrived:
@@ -305,10 +305,7 @@ def test_a_target_that_shakes_is_gone_to_by_a_planned_path_too(rig, period):
 
 @pytest.mark.slow
 def test_obstacles_are_switched_while_it_moves(rig):
-    world = rig[0]
-    world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
-    world.target = down(0.5, -0.25, 0.2)
-    world.add("wall", 0.55, 0.0, 0.2, size=(0.5, 0.04, 0.4))
+    world = beside_a_wall(rig)
     through = skill_of(rig, obstacles_off=("w*",))
     through.run()
     assert through.plans == 0

@@ -112,6 +112,7 @@ class RobotModel:
         self.followers: Mapping[str, str] = followers(root)
         """Joints of the URDF that follow another (mimic), and which."""
         self._added_frames = frozenset(add_frames(root, config))
+        check_mesh_files(root)
         self.urdf: str = ElementTree.tostring(root, encoding="unicode")
         """The URDF, with mounted parts and added frames."""
         self._srdf = read_srdf(resolve(config.srdf, Path())) if config.srdf else Srdf({}, {})
@@ -426,10 +427,8 @@ def whole_model(urdf: str) -> tuple[Any, Any]:
     """Pinocchio's models of all that a URDF's text describes: bodies, and collision geometries.
 
     Raises:
-        FileNotFoundError: a mesh is missing.
-        ValueError: one cannot be read, or has no convex hull.
+        ValueError: a mesh cannot be read, or has no convex hull.
     """
-    check_mesh_files(ElementTree.fromstring(urdf))
     model, geometry = pin.buildModelFromXML(urdf), pin.GeometryModel()
     try:
         pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION, geometry, [""])

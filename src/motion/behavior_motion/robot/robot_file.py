@@ -33,6 +33,7 @@ from behavior_motion.robot.groups import (
     whole_data,
 )
 from behavior_motion.robot.yaml_lines import with_lines
+from behavior_packages.bounded_yaml import read_yaml
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -339,16 +340,9 @@ def read_robot_file(path: str | Path) -> dict[str, Any]:
     if not file.is_file():
         raise FileNotFoundError(f"{file}: no such robot file")
     try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        data = read_yaml(file.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise ValueError(f"{file}: not valid YAML: {error}") from error
-    except RecursionError as error:
-        raise ValueError(f"{file}: lists or mappings stand too deep in each other") from error
-    # The constructors of YAML's types raise whatever their conversions raise.
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
-        raise ValueError(
-            f"{file}: not valid YAML: a date or number in it cannot be; write texts in quotes"
-        ) from error
     if not isinstance(data, dict):
         raise ValueError(f"{file}: write a mapping of keys and values")
     absolute = {key: _absolute(value, file.parent) for key, value in data.items() if key in _PATHS}

@@ -124,24 +124,6 @@ class _Path:
     """[s] of the trajectory that was decided last."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Left:
-    """What a goal leaves to one that takes its place and wants the same, but for the target: where
-    goals follow each other faster than it can be told that one is stuck, each goes on from there.
-    """
-
-    request: ReachRequest
-    reference: Reference
-    path: _Path | None
-    planned_for: Array | None
-    recent: deque[tuple[float, Array, Array, float]]
-
-    def serves(self, request: ReachRequest) -> bool:
-        """Whether `request` wants the same."""
-        mine = self.request
-        return replace(mine, target=request.target, approach=request.approach) == request
-
-
 @dataclass
 class ReachSkill(Skill):
     """One goal; call :meth:`run`."""
@@ -245,8 +227,8 @@ class ReachSkill(Skill):
                 rotation_tolerance=0.5 * self._angle_tolerance,
             ),
         )
-        self._from(instant)
-        if last is not None and last.times[0] <= now:
+        self._begin_steps(instant)
+        if last is not None and last.times[0] <= now and isinstance(last.left, ReachSkill):
             self._take_over(last.left)
         self._smoother = TargetSmoother(self._servo.tool_pose(), PERIOD) if request.smooth else None
         self._passed = Elapsed(self.goal_context.now)
@@ -256,17 +238,21 @@ class ReachSkill(Skill):
     def _leave(self) -> None:
         """Leave what is known of the way to the goal that takes this one's place."""
         if self._told:
-            ways = self._reference, self._path, self._planned_for, self._recent
-            motion = replace(self._reference.motion(), left=_Left(self.request, *ways))
+            motion = replace(self._reference.motion(), left=self)
             self.stream.send(motion, self.goal_context.now())
 
-    def _take_over(self, left: object) -> None:
-        if not (isinstance(left, _Left) and left.serves(self.request)):
+    def _take_over(self, before: ReachSkill) -> None:
+        """Go on with what a goal knows of the way that wants the same, but for the target.
+
+        Goals may follow each other faster than it can be told that one is stuck.
+        """
+        wanted = self.request
+        if replace(before.request, target=wanted.target, approach=wanted.approach) != wanted:
             return
-        if left.planned_for is None or not _moved(left.planned_for, self._goal_pose()):
-            self._recent, self._planned_for = left.recent, left.planned_for
-            if left.path is not None:
-                self._path, self._reference = left.path, left.reference
+        if before._planned_for is None or not _moved(before._planned_for, self._goal_pose()):
+            self._recent, self._planned_for = before._recent, before._planned_for
+            if before._path is not None:
+                self._path, self._reference = before._path, before._reference
 
     def _reach(self) -> None:
         while not self._done():
