@@ -79,6 +79,22 @@ def test_a_failure_that_a_hook_imposes_is_given_with_its_reason(before: bool) ->
         assert tree.given_reasons() == (given if status is NodeStatus.FAILURE else [])
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_a_hook_that_says_why_it_imposes_a_failure_is_believed(before: bool) -> None:
+    tree = BehaviorTreeFactory().create_tree_from_text(xml('<AlwaysSuccess name="a"/>'))
+    node = list(tree.nodes())[-1]
+    tree.record_ticks()
+
+    def hook(node: TreeNode, *_: NodeStatus) -> NodeStatus:
+        node.set_failure_reason("no luck")
+        return NodeStatus.FAILURE
+
+    (node.set_pre_tick if before else node.set_post_tick)(hook)
+    assert tree.tick_exactly_once() is NodeStatus.FAILURE
+    assert tree.given_reasons() == [(node, "no luck")]
+    assert node.failure_reason() == "no luck"
+
+
 def test_what_says_why_and_does_not_fail_gives_no_reason() -> None:
     factory = BehaviorTreeFactory()
     body = '<Sequence><Precondition if="1 > 2" else="SUCCESS"><AlwaysFailure/></Precondition>'

@@ -175,13 +175,11 @@ class NodeKernel(PortAccess):
         except Exception as error:
             raise self._execution_error(error) from error
         if self._post_tick is not None:
+            given = self._reason
             override = self._post_tick(self, status)
             if override is SUCCESS or override is FAILURE:
                 if override is not status:
-                    self._failed_child = None
-                    self._reason = "imposed after the tick"
-                    if override is FAILURE:
-                        self.set_failure_reason(self._reason)  # into the record
+                    self._note_imposed(override, given, "imposed after the tick")
                 status = override
         if status is SUCCESS or status is FAILURE or (status is RUNNING and not self.synchronous):
             current = self.status
@@ -214,14 +212,21 @@ class NodeKernel(PortAccess):
     def _replaced(self, before: NodeStatus) -> NodeStatus | None:
         """Result that the pre-tick hook gives instead of the body."""
         if self._pre_tick is not None and before is not SUCCESS and before is not FAILURE:
+            given = self._reason
             override = self._pre_tick(self)
             if override is SUCCESS or override is FAILURE:
-                self._failed_child = None
-                self._reason = "imposed instead of the tick"
-                if override is FAILURE:
-                    self.set_failure_reason(self._reason)  # into the record
+                self._note_imposed(override, given, "imposed instead of the tick")
                 return override
         return None
+
+    def _note_imposed(self, status: NodeStatus, given: str, reason: str) -> None:
+        """Note how a hook's result came, unless the hook has given a reason in place of `given`."""
+        self._failed_child = None
+        if self._reason is given:
+            if status is FAILURE:
+                self.set_failure_reason(reason)
+            else:
+                self._reason = reason
 
     def set_failure_reason(self, text: str) -> None:
         """Say in plain words why this node is about to return FAILURE, by a `Cause` where somebody
