@@ -192,6 +192,24 @@ def test_without_a_tree_only_the_next_run_can_be_prepared(bench: Bench) -> None:
         bench.core.operator.obey("break one")
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("dance", "no command 'dance' (there are step, go"),
+        ("concurrent", "no command 'concurrent' (there are step, go"),
+        ("stop now", "'now' is too much here"),
+        ("break", "a node is missing"),
+    ],
+)
+def test_without_a_tree_a_wrong_command_is_refused_at_once(
+    bench: Bench, command: str, words: str
+) -> None:
+    with pytest.raises(BehaviorTreeError) as error:
+        bench.core.operator.obey(command)
+    assert words in str(error.value)
+    assert bench.core.operator.state == ControlState()
+
+
 def test_a_wrong_first_command_does_not_take_control(bench: Bench) -> None:
     mission = bench.submit("fails")
     bench.core.tick()  # the tree is there

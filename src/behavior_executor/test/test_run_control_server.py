@@ -79,7 +79,7 @@ def test_a_mission_is_stepped_to_its_end(spinner: Spinner, outside: Node) -> Non
 def test_wrong_commands_are_answered(outside: Node) -> None:
     with MissionClient() as operator:
         for command, words in (
-            ("dance\x1b[2J", "no tree runs"),
+            ("dance\x1b[2J", "no command 'dance.*there are step, go, .*, release, queue"),
             ("step", "no tree runs"),
             ("x" * (LONGEST_COMMAND + 1), "at most"),
         ):

@@ -50,6 +50,14 @@ def test_steps(run):
     assert out.endswith("SUCCESS\n")
 
 
+def test_blanks_in_a_value_stay(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "tree.xml"
+    file.write_text(TREE.replace("'yes'", "'y  s'"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("set seen = y  s\n step  one \ngo\n"))
+    assert main(["run", str(file), "--set", "seen=", "--manual"]) == 0
+    capsys.readouterr()
+
+
 def test_a_step_of_one_leaf_and_on(run):
     code, out, _ = run(["to left", "step right", "go"], "--manual")
     assert (code, waits(out)) == (0, ["one", "left, right", "left, last"])

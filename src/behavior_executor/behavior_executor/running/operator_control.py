@@ -14,13 +14,15 @@ from behavior_executor.running import queue_commands
 from behavior_executor.running.tree_run import TreeRun
 from behavior_tree import BehaviorTreeError
 from behavior_tree.run_control import RunCommands, RunControl
-from behavior_tree.run_control.commands import tidy
+from behavior_tree.run_control.commands import command_of, tidy
 from behavior_tree.run_control.values import assignment, write_value
 from behavior_tree.shown_text import visible
 
 MOST_PREPARED = 100
 """Commands that the next run begins with, and that are kept for it."""
 _RELEASE = "release"
+_MORE = (_RELEASE, queue_commands.VERB)
+"""Commands beside those of `RunCommands`."""
 _FOR_THE_NEXT = ("stop", "go", "to", "after", "from", "break", "concurrent on", "concurrent off")
 """Commands that can be obeyed before there is a tree."""
 
@@ -109,8 +111,9 @@ class OperatorControl:
             return ""
         if command == _RELEASE:
             return self._release()
+        name, _ = command_of(command, more=_MORE)
         if self._run is None:
-            return self._prepare(command)
+            return self._prepare(name, command)
         if command.startswith("set ") and not self._controlled:  # this alone controls no run
             write_value(self._run.tree, *assignment(command.removeprefix("set ")))
             return ""
@@ -159,9 +162,7 @@ class OperatorControl:
             return
         assert self._run is not None
         self._control = RunControl(self._run.tree)
-        self._commands = RunCommands(
-            self._control, self._run.file, more=(_RELEASE, queue_commands.VERB)
-        )
+        self._commands = RunCommands(self._control, self._run.file, more=_MORE)
         try:
             problems = self._commands.load_breakpoints()
         except BehaviorTreeError as error:
@@ -178,10 +179,9 @@ class OperatorControl:
         self._prepared = []
         return "released"
 
-    def _prepare(self, command: str) -> str:
-        """Keep a command for the next tree."""
-        words = next((each for each in _FOR_THE_NEXT if f"{command} ".startswith(f"{each} ")), None)
-        if words is None:
+    def _prepare(self, name: str, command: str) -> str:
+        """Keep a command, which begins with this name, for the next tree."""
+        if name not in _FOR_THE_NEXT:
             raise BehaviorTreeError(
                 f"no tree runs: '{visible(command)}' can be done only while one does; the next one"
                 f" can be begun with {', '.join(_FOR_THE_NEXT)}"
@@ -189,8 +189,8 @@ class OperatorControl:
         if len(self._prepared) >= MOST_PREPARED:
             raise BehaviorTreeError(f"{MOST_PREPARED} commands wait for the next run: release them")
         self._controlled = True
-        if command in ("stop", "go"):
-            self._manual = command == "stop"
+        if name in ("stop", "go"):
+            self._manual = name == "stop"
         else:
             self._prepared.append(command)
         return "the next run begins with it"

@@ -58,7 +58,7 @@ class RunPrompt:
             if line.strip() == "quit":
                 self._tree.halt_tree()
                 return NodeStatus.IDLE
-            self._obey(" ".join(line.split()))
+            self._obey(line.strip())
         return status
 
     def _run_until_asked(self) -> NodeStatus:

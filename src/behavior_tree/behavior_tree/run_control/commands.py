@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.run_control.breakpoint_file import read_breakpoints, write_breakpoints
@@ -41,28 +43,10 @@ class RunCommands:
     def __init__(
         self, control: RunControl, file: Path | None = None, *, more: Sequence[str] = ()
     ) -> None:
-        self._control = control
+        self.control = control
+        """What the lines act upon."""
         self._file = file
         self._more = more
-        self._commands: dict[str, Callable[[str], str]] = {
-            "step": lambda node: _all("begins: ", control.step(node or None)),
-            "go": _without(control.go),
-            "stop": _without(control.stop),
-            "to": _of(control.run_to),
-            "after": _of(control.stop_after),
-            "from": _of(control.start_from),
-            "break": _of(control.add_breakpoint),
-            "clear": _of(control.remove_breakpoint),
-            "breaks": _without(lambda: "\n".join(control.breakpoints) or "none"),
-            "save": _without(self._save),
-            "retry": lambda node: f"again: {control.retry(node or None)}",
-            "skip": lambda node: f"skipped: {control.skip(node or None)}",
-            "give up": lambda node: f"failed: {control.give_up(node or None)}",
-            "reset": _without(lambda: _all("forgotten: ", control.reset_failures())),
-            "concurrent on": _without(lambda: control.set_concurrent(True)),
-            "concurrent off": _without(lambda: control.set_concurrent(False)),
-            "set": self._set,
-        }
 
     def obey(self, line: str) -> str:
         """Do what a line says.
@@ -76,12 +60,8 @@ class RunCommands:
         Raises:
             BehaviorTreeError: there is no such command, or it cannot be done now
         """
-        line = tidy(line) or "step"
-        name = next((each for each in self._commands if f"{line} ".startswith(f"{each} ")), None)
-        if name is None:
-            known = ", ".join((*self._commands, *self._more))
-            raise BehaviorTreeError(f"no command '{visible(line)}' (there are {known})")
-        return self._commands[name](line[len(name) + 1 :])
+        name, rest = command_of(line, more=self._more)
+        return _COMMANDS[name].call(self, rest) or ""
 
     def load_breakpoints(self) -> list[str]:
         """Set those kept beside the file.
@@ -95,20 +75,21 @@ class RunCommands:
         left_out = []
         for path in read_breakpoints(self._file) if self._file is not None else ():
             try:
-                self._control.add_breakpoint(path)
+                self.control.add_breakpoint(path)
             except BehaviorTreeError as error:
                 left_out.append(f"a breakpoint is left out: {error}")
         return left_out
 
-    def _set(self, text: str) -> str:
-        self._control.set_value(*assignment(text))
-        return ""
+    def save(self) -> None:
+        """Keep the breakpoints beside the file.
 
-    def _save(self) -> None:
+        Raises:
+            BehaviorTreeError: there is none, or theirs cannot be written
+        """
         if self._file is None:
             raise BehaviorTreeError("this tree is of no file beside which breakpoints are kept")
         try:
-            write_breakpoints(self._file, self._control.breakpoints)
+            write_breakpoints(self._file, self.control.breakpoints)
         except OSError as error:
             raise BehaviorTreeError(f"{error.filename}: {error.strerror}") from error
 
@@ -119,28 +100,68 @@ def tidy(line: str) -> str:
     return line.strip() if words[:1] == ["set"] else " ".join(words)
 
 
+def command_of(line: str, *, more: Sequence[str] = ()) -> tuple[str, str]:
+    """The name of the command that a line gives, and what follows it, also while no tree runs.
+
+    Args:
+        line: one of `HELP`
+        more: names of what whoever hands the lines on obeys itself, told beside those of here
+
+    Raises:
+        BehaviorTreeError: there is no such command, or what follows it is none of its
+    """
+    line = tidy(line) or "step"
+    name = next((each for each in _COMMANDS if f"{line} ".startswith(f"{each} ")), None)
+    if name is None:
+        known = ", ".join((*_COMMANDS, *more))
+        raise BehaviorTreeError(f"no command '{visible(line)}' (there are {known})")
+    rest = line[len(name) + 1 :]
+    if _COMMANDS[name].follows is _Follows.NODE and not rest:
+        raise BehaviorTreeError("a node is missing: its path, or a name that only it has")
+    if _COMMANDS[name].follows is _Follows.NOTHING and rest:
+        raise BehaviorTreeError(f"'{visible(rest)}' is too much here")
+    return name, rest
+
+
 def _all(what: str, paths: list[str]) -> str:
     return what + (", ".join(paths) or "nothing")
 
 
-def _of(call: Callable[[str], None]) -> Callable[[str], str]:
-    """A command about one node."""
+class _Follows(Enum):
+    """What follows the name of a command."""
 
-    def checked(node: str) -> str:
-        if not node:
-            raise BehaviorTreeError("a node is missing: its path, or a name that only it has")
-        call(node)
-        return ""
-
-    return checked
+    NOTHING = "nothing"
+    NODE = "a node"
+    SOMETHING = "a node or nothing, or what the command looks at itself"
 
 
-def _without(call: Callable[[], str | None]) -> Callable[[str], str]:
-    """A command that takes no node."""
+class _Command(NamedTuple):
+    """What a command does."""
 
-    def checked(rest: str) -> str:
-        if rest:
-            raise BehaviorTreeError(f"'{visible(rest)}' is too much here")
-        return call() or ""
+    call: Callable[[RunCommands, str], str | None]
+    """Is given what follows its name; returns what was done, in words."""
+    follows: _Follows = _Follows.SOMETHING
 
-    return checked
+
+_COMMANDS = {
+    "step": _Command(lambda on, node: _all("begins: ", on.control.step(node or None))),
+    "go": _Command(lambda on, _: on.control.go(), _Follows.NOTHING),
+    "stop": _Command(lambda on, _: on.control.stop(), _Follows.NOTHING),
+    "to": _Command(lambda on, node: on.control.run_to(node), _Follows.NODE),
+    "after": _Command(lambda on, node: on.control.stop_after(node), _Follows.NODE),
+    "from": _Command(lambda on, node: on.control.start_from(node), _Follows.NODE),
+    "break": _Command(lambda on, node: on.control.add_breakpoint(node), _Follows.NODE),
+    "clear": _Command(lambda on, node: on.control.remove_breakpoint(node), _Follows.NODE),
+    "breaks": _Command(lambda on, _: "\n".join(on.control.breakpoints) or "none", _Follows.NOTHING),
+    "save": _Command(lambda on, _: on.save(), _Follows.NOTHING),
+    "retry": _Command(lambda on, node: f"again: {on.control.retry(node or None)}"),
+    "skip": _Command(lambda on, node: f"skipped: {on.control.skip(node or None)}"),
+    "give up": _Command(lambda on, node: f"failed: {on.control.give_up(node or None)}"),
+    "reset": _Command(
+        lambda on, _: _all("forgotten: ", on.control.reset_failures()), _Follows.NOTHING
+    ),
+    "concurrent on": _Command(lambda on, _: on.control.set_concurrent(True), _Follows.NOTHING),
+    "concurrent off": _Command(lambda on, _: on.control.set_concurrent(False), _Follows.NOTHING),
+    "set": _Command(lambda on, text: on.control.set_value(*assignment(text))),
+}
+"""By name, in the order in which they are told."""
