@@ -15,6 +15,7 @@ from conftest import ROBOT_FILE
 from behavior_motion import RobotModel, create_planner, load_robot
 from behavior_motion.__main__ import main
 from behavior_motion.collision.other_links import place_other_links
+from behavior_motion.robot import robot_file
 from behavior_motion.robot.groups import resources
 from behavior_motion.robot.robot_file import (
     load_group_names,
@@ -200,6 +201,21 @@ def test_unknown_groups_are_named() -> None:
         load_robot_file(TIAGO, group="left_arn")
     with pytest.raises(ValueError, match=r"has no groups, so none called 'arm'"):
         load_robot_file(ROBOT_FILE, group="arm")
+
+
+def test_a_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def counted(path: str | Path) -> dict[str, Any]:
+        read.append(path)
+        return read_robot_file(path)
+
+    monkeypatch.setattr(robot_file, "read_robot_file", counted)
+    load_robot(TIAGO, group="torso")
+    with pytest.raises(KeyError, match="gone"):  # of its SRDF
+        load_robot(ROBOT_FILE, group="gone")
+    robot_file.load_drive(TIAGO)
+    assert read == [TIAGO, ROBOT_FILE, TIAGO]
 
 
 def test_zero_positions_are_of_the_fingers(tmp_path: Path) -> None:

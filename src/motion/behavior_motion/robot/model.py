@@ -29,7 +29,7 @@ from behavior_motion.robot.robot_file import (
     GripperSection,
     Limits,
     RobotFile,
-    load_group_names,
+    load_part,
     load_robot_file,
     spread,
 )
@@ -473,13 +473,7 @@ def load_robot(path: str | Path, *, group: str | None = None) -> RobotModel:
         ValueError: The file does not fit the form; the message lists every wrong key.
         KeyError: A joint, link or frame it names is not in the URDF.
     """
-    if group and load_group_names(path):
-        return RobotModel(load_robot_file(path, group=group))
-    config = load_robot_file(path)
-    if group is not None:
-        arm = config.arm.model_copy(update={"joints": (), "group": group})
-        config = config.model_copy(update={"arm": arm, "named": {}})
-    return RobotModel(config)
+    return RobotModel(load_robot_file(path) if group is None else load_part(path, group))
 
 
 def robot_file_fault(path: str | Path, error: BaseException) -> str:

@@ -419,35 +419,45 @@ def _faults_in(path: str | Path) -> Iterator[None]:
         raise ValueError(with_lines(f"{path}: {error}", path)) from error
 
 
-def load_controllers(path: str | Path) -> ControllersSection:
-    """Section `controllers` of a file that need hold no more: a base's has neither arm nor URDF.
+def load_drive(path: str | Path) -> tuple[ControllersSection, BaseSection | None]:
+    """Sections `controllers` and `base` of a file that need hold no more: a base's has neither arm
+    nor URDF. None: it has no section `base`.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it has no such section, or one that does not fit the form.
+        ValueError: it has no section `controllers`, or one of both does not fit the form.
     """
-    section = read_robot_file(path).get("controllers")
-    if section is None:
+    data = read_robot_file(path)
+    controllers, base = data.get("controllers"), data.get("base")
+    if controllers is None:
         raise ValueError(f"{path}: lacks the section `controllers`")
     with _faults_in(path):
-        return _validated(ControllersSection, section, "controllers.")
-
-
-def load_base(path: str | Path) -> BaseSection | None:
-    """Section `base` of a file that need hold no more; None: it has none.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the section does not fit the form.
-    """
-    section = read_robot_file(path).get("base")
-    with _faults_in(path):
-        return None if section is None else _validated(BaseSection, section, "base.")
+        return (
+            _validated(ControllersSection, controllers, "controllers."),
+            None if base is None else _validated(BaseSection, base, "base."),
+        )
 
 
 def load_robot_file(path: str | Path, *, group: str = "") -> RobotFile:
     """A robot's file, read and checked; raises as `read_robot_file` and `parse_robot_file` do."""
-    data, where = read_robot_file(path), str(Path(path).expanduser().resolve())
+    return _parsed(read_robot_file(path), path, group)
+
+
+def load_part(path: str | Path, group: str) -> RobotFile:
+    """A robot's file for one of its groups; where it has none, for a group of its SRDF in place of
+    its joints. Raises as `load_robot_file` does.
+    """
+    data = read_robot_file(path)
+    if "groups" in data:
+        return _parsed(data, path, group)
+    config = _parsed(data, path, "")
+    arm = config.arm.model_copy(update={"joints": (), "group": group})
+    return config.model_copy(update={"arm": arm, "named": {}})
+
+
+def _parsed(data: Mapping[str, Any], path: str | Path, group: str) -> RobotFile:
+    """What was read from a file; its lines are told with what is wrong."""
+    where = str(Path(path).expanduser().resolve())
     try:
         return parse_robot_file(data, where, group=group)
     except ValueError as error:

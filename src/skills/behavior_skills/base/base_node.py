@@ -22,8 +22,7 @@ from behavior_motion import interruptible
 from behavior_motion.robot.robot_file import (
     ControllersSection,
     DriverSection,
-    load_base,
-    load_controllers,
+    load_drive,
 )
 from behavior_ros import (
     OK,
@@ -92,8 +91,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         """The base's drivers as its file names them; raises `ParameterError`."""
         parts = DriverParts(node=self)
         try:
-            section = load_controllers(robot) if robot else ControllersSection()
-            base = load_base(robot) if robot else None
+            section, base = load_drive(robot) if robot else (ControllersSection(), None)
         except (OSError, ValueError) as error:
             raise ParameterError(f"parameter robot: {error}") from error
         try:
