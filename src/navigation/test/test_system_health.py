@@ -21,6 +21,10 @@ from behavior_tree import NodeStatus
 RESULT = "/localization/result"
 GOOD, BAD = LocalizationResult.GOOD, LocalizationResult.BAD
 Health = Rig[SystemHealthManager]
+BY_POSE = (
+    "system_health:reset_adapter:=initialpose",
+    "system_health:tx_reset_localization:=/initialpose",
+)
 
 
 def tell(health: Health, stamp: float, status: int = GOOD, x: float = 1.0, score: float = 0.9):
@@ -192,11 +196,7 @@ def test_a_halted_reset_forgets_its_answer() -> None:
 
 
 def test_a_reset_by_a_pose_to_start_from() -> None:
-    parameters = (
-        "system_health:reset_adapter:=initialpose",
-        "system_health:tx_reset_localization:=/initialpose",
-    )
-    with rig(SystemHealthManager, *parameters) as health:
+    with rig(SystemHealthManager, *BY_POSE) as health:
         poses = health.world.hear(PoseWithCovarianceStamped, "/initialpose", QOS_COMMAND)
         tell(health, 100.0, x=4.0)
         until(lambda: health.manager.manager_node.count_subscribers("/initialpose"))
@@ -212,6 +212,35 @@ def test_a_reset_by_a_pose_to_start_from() -> None:
         assert poses[1].pose.pose.position.x == 4.0, "nothing else is known"
         tell(health, 100.1)
         assert health.run(tree) is NodeStatus.SUCCESS
+
+
+def test_a_robot_that_never_knew_its_place_is_told_none() -> None:
+    with rig(SystemHealthManager, *BY_POSE) as health:
+        poses = health.world.hear(PoseWithCovarianceStamped, "/initialpose", QOS_COMMAND)
+        until(lambda: health.manager.manager_node.count_subscribers("/initialpose"))
+        tell(health, 99.0, BAD, x=7.0)
+        tree = health.tree("<resetLocalization/>")
+        assert health.run(tree) is NodeStatus.FAILURE
+        assert "a pose to start from" in tree.root_node().failure_reason()
+        tell(health, 100.0, x=4.0)
+        assert health.run(tree) is NodeStatus.RUNNING
+        until(lambda: poses, 90.0, "pose")
+        assert [each.pose.pose.position.x for each in poses] == [4.0]
+
+
+def test_a_reset_begins_where_the_robot_was_trusted_last_and_drove_since() -> None:
+    with rig(SystemHealthManager, *BY_POSE) as health:
+        poses = health.world.hear(PoseWithCovarianceStamped, "/initialpose", QOS_COMMAND)
+        until(lambda: health.manager.manager_node.count_subscribers("/initialpose"))
+        transform(health, "odom", "base_link", 100.0, 1.0, 0.0)
+        tell(health, 100.0, x=4.0)
+        until(lambda: (health.tick(), health.manager.problem())[1] == "", 90.0, "odometry")
+        transform(health, "odom", "base_link", 100.2, 1.5, 0.0)
+        tell(health, 100.1, BAD, x=20.0)
+        until(lambda: (health.tick(), health.state.localization.driven == 0.5)[1], 90.0, "odometry")
+        assert health.run(health.tree("<resetLocalization/>")) is NodeStatus.RUNNING
+        until(lambda: poses, 90.0, "pose")
+        assert poses[0].pose.pose.position.x == pytest.approx(4.5)
 
 
 def test_a_pose_that_is_no_number_is_no_place() -> None:

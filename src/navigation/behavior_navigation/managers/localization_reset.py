@@ -77,25 +77,31 @@ class ServiceReset:
 
 
 class InitialPoseReset:
-    """By a pose to start from, as AMCL takes it on ``/initialpose``: the last one that was known.
+    """By a pose to start from, as AMCL takes it on ``/initialpose``: the last one that was trusted.
 
-    A topic gives no answer: the first result after it is the answer.
+    A topic gives no answer: the first result after it is the answer. Where no pose was ever trusted
+    none is told: the localizer would believe it.
     """
 
     def __init__(
-        self, node: Node, topic: str, pose: Callable[[], FramedPose], answered: Callable[[], bool]
+        self,
+        node: Node,
+        topic: str,
+        pose: Callable[[], FramedPose | None],
+        answered: Callable[[], bool],
     ) -> None:
         """Make the publisher.
 
         Args:
             node: publishes.
             topic: of the pose.
-            pose: tells the pose to start from.
+            pose: tells the pose to start from; None: it is not known.
             answered: tells whether a result has arrived since the reset.
         """
         self._node = node
         self._pose = pose
         self._answered = answered
+        self._refused = False
         self._publisher = node.create_publisher(
             PoseWithCovarianceStamped, topic, QoSProfile(depth=1)
         )
@@ -103,6 +109,9 @@ class InitialPoseReset:
     def begin(self) -> None:
         """Publish the pose."""
         start = self._pose()
+        self._refused = start is None
+        if start is None:
+            return
         message = PoseWithCovarianceStamped()
         message.header.stamp = self._node.get_clock().now().to_msg()
         message.header.frame_id = start.frame
@@ -115,6 +124,12 @@ class InitialPoseReset:
 
     def answer(self) -> CallResult | None:
         """Done when a result has arrived."""
+        if self._refused:
+            return CallResult(
+                False,
+                "nobody knows where the robot is: tell the localizer a pose to start from, such as "
+                "by '2D Pose Estimate' of RViz",
+            )
         return CallResult(True) if self._answered() else None
 
     def waits_for(self) -> str:

@@ -68,8 +68,9 @@ class SystemHealthManager(NavigationManager):
         self._odometry_problem = ""
         self._then: tuple[float, Pose2D] | None = None
         self._odometer = Odometer()
-        self._last_pose = FramedPose(self.state.localization.frame, Pose2D())
-        """That was known; it outlives resets."""
+        self._trusted: tuple[FramedPose, Pose2D | None] | None = None
+        """The last pose that the localizer trusted, and where the robot was in the static frame
+        then; it outlives resets."""
         self.reset = self._make_reset()
         self.resets = 0
         self.reset_timeout: float = self.values["reset_timeout"]
@@ -88,7 +89,8 @@ class SystemHealthManager(NavigationManager):
         placed, pose = self.watch.placed, None
         if placed is not None:
             pose = self._brought_to_now(placed)
-            self._last_pose = FramedPose(placed.frame, pose)
+            if self.state.localization.good:
+                self._trusted = FramedPose(placed.frame, pose), self._static_now()
         self.state.localization.pose = pose
 
     def begin_reset(self) -> None:
@@ -132,11 +134,31 @@ class SystemHealthManager(NavigationManager):
             return InitialPoseReset(
                 self.manager_node,
                 topic,
-                lambda: self._last_pose,
+                self._start_pose,
                 lambda: self.watch.newest is not None,
             )
         service_type = Trigger if adapter == "trigger" else Empty
         return ServiceReset(self.manager_node, service_type, topic, self.wake)
+
+    def _start_pose(self) -> FramedPose | None:
+        """Where the robot was last by a pose that was trusted, moved on by its odometry; None: no
+        pose ever was. One that the localizer doubts would be sure by being told to it.
+        """
+        if self._trusted is None:
+            return None
+        trusted, then = self._trusted
+        now = self._static_now()
+        if then is None or now is None:
+            return trusted
+        return FramedPose(trusted.frame, brought_to_now(trusted.pose, then, now))
+
+    def _static_now(self) -> Pose2D | None:
+        """Where the robot is in the static frame; None: that is not known."""
+        static, robot = self.values["static_frame"], self.values["robot_frame"]
+        try:
+            return self._in_static_frame(static, robot, None) if static else None
+        except TransformError:
+            return None
 
     def _now(self) -> float:
         return seconds(self.manager_node.get_clock().now())
