@@ -3,10 +3,10 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from behavior_msgs.msg import RecordingState
 from std_srvs.srv import Trigger
 
 from behavior_bringup.errors import BringupError
@@ -47,26 +47,56 @@ def test_it_lies_beside_the_evaluations_file(tmp_path: Path) -> None:
     assert not (tmp_path / "kept.mcap").exists()
 
 
+class Told:
+    """A client that hears from recorders where they record."""
+
+    def __init__(self, *files: Path) -> None:
+        self._files = files
+        self.listens = False
+
+    def listen(
+        self, kind: Any, topic: str, callback: Callable[[Any], None], qos: Any
+    ) -> Callable[[], None]:
+        assert (kind, topic) == (RecordingState, "behavior/recording")
+        self.listens = True
+        for file in self._files:
+            callback(RecordingState(file=str(file)))
+        return self._end
+
+    def _end(self) -> None:
+        self.listens = False
+
+    def wait(self, condition: Callable[[], bool], timeout: float) -> bool:
+        return condition()
+
+
 def test_what_earlier_evaluations_left_is_in_none_of_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("BEHAVIOR_RUNTIME_DIR", str(tmp_path))
-    ring = tmp_path / "behavior" / "recordings" / "black_box_7_left"
-    ring.mkdir(parents=True)
     names = [f"segment-{begun:020d}.mcap" for begun in (3, 5, 8)]
-    for name in names:
-        (ring / name).touch()
-    client: Any = SimpleNamespace(domain=7)
-    forget_earlier(client, "/left", 5)
-    assert sorted(each.name for each in ring.iterdir()) == names[1:]
-    forget_earlier(client, "", 5)  # there is none: nothing is to be done
+    taken, own = (
+        tmp_path / "behavior" / "recordings" / f"black_box_7{each}" for each in ("", "-2")
+    )
+    for ring in (taken, own):
+        ring.mkdir(parents=True)
+        for name in names:
+            (ring / name).touch()
+    client: Any = Told(tmp_path / "all.mcap", own)
+    forget_earlier(client, 5)
+    assert sorted(each.name for each in own.iterdir()) == names[1:]
+    assert sorted(each.name for each in taken.iterdir()) == names, "it is another's"
 
     def refuse(*_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(BringupError, match="Read-only file system"):
-        forget_earlier(client, "/left", 9)
+        forget_earlier(client, 9)
+    silent: Any = Told()
+    forget_earlier(silent, 9)
+    assert "No black box tells of itself" in capsys.readouterr().out
+    assert not client.listens
+    assert not silent.listens
 
 
 def test_variants_of_one_seed_have_files_of_their_own(tmp_path: Path) -> None:

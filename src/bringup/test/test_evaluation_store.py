@@ -16,7 +16,7 @@ from evaluation_runners import record
 
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation.merge import merge
-from behavior_bringup.evaluation.store import EpisodeStore, read
+from behavior_bringup.evaluation.store import EpisodeStore, read, recordings_beside
 from behavior_bringup.evaluation.versions import (
     VersionsDifferError,
     check_same,
@@ -149,6 +149,43 @@ def test_episodes_of_an_earlier_evaluation_are_kept_aside(tmp_path: Path) -> Non
     with store(file, resume=False) as opened:
         assert opened.records == []
     assert len(read(tmp_path / "e.sqlite.old").records) == 2
+
+
+def recorded(file: Path, seeds: range, what: str) -> None:
+    """An evaluation of these seeds that recorded each."""
+    folder = recordings_beside(file)
+    with store(file, resume=False) as opened:
+        folder.mkdir()
+        for seed in seeds:
+            (folder / f"seed-{seed}.mcap").write_text(what)
+            opened.append(record(seed, recording=f"{folder.name}/seed-{seed}.mcap"))
+
+
+def told(file: Path) -> dict[int, str]:
+    """What stands in the recordings that a file tells of, by seed."""
+    return {each.seed: (file.parent / each.recording).read_text() for each in read(file).records}
+
+
+def test_recordings_of_an_earlier_evaluation_are_kept_aside_with_its_episodes(
+    tmp_path: Path,
+) -> None:
+    file, old = tmp_path / "e.sqlite", tmp_path / "e.sqlite.old"
+    recorded(file, range(3), "first")
+    recorded(file, range(1, 2), "second")  # fewer
+    assert told(file) == {1: "second"}
+    assert [each.name for each in recordings_beside(file).iterdir()] == ["seed-1.mcap"]
+    assert told(old) == dict.fromkeys(range(3), "first")
+    recorded(file, range(5), "third")  # more
+    assert told(file) == dict.fromkeys(range(5), "third")
+    assert told(old) == {1: "second"}
+    assert len(list((tmp_path / "e.recordings.old").iterdir())) == 1
+    file.unlink()
+    with store(file, resume=False):
+        assert not recordings_beside(file).exists()
+    with store(file):  # gone on with
+        recordings_beside(file).mkdir()
+    with store(file):
+        assert recordings_beside(file).exists()
 
 
 @pytest.mark.parametrize("text", ["", "\n", "nonsense\n", '{"mission": "stack_blocks"}\n[1]\n'])

@@ -6,39 +6,55 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from behavior_msgs.msg import RecordingState
 from std_srvs.srv import Trigger
 
 from behavior_bringup.client import StackClient
 from behavior_bringup.errors import BringupError
 from behavior_bringup.evaluation.record import Episode
+from behavior_bringup.terminal import say
+from behavior_ros import QOS_LATCHED
 
 MINUTES = 10.0
 """[min] of wall time that are kept: longer than nearly all episodes take."""
+_HEARD = 30.0
+"""[s] for the black box to come up beside a stack that is ready."""
 _MERGED = 60.0
 """[s] for the black box to make one file of what it holds."""
 
 
-def forget_earlier(client: StackClient, namespace: str, begin: int) -> None:
+def forget_earlier(client: StackClient, begin: int) -> None:
     """Have the stack's black box hold nothing that was there before the stack.
+
+    Its folder is the one that it tells: where the robot's own was taken it is one beside that.
 
     Args:
         client: in the domain of the stack.
-        namespace: of its nodes; empty: none.
         begin: wall time since 1970 at which it was started [ns].
 
     Raises:
-        BringupError: what is there cannot be deleted.
+        BringupError: what it holds cannot be deleted.
     """
     from behavior_recording.black_box import forget
-    from behavior_recording.folder import black_box_name, default_folder
 
-    folder = default_folder() / black_box_name(client.domain, namespace)
+    folders: list[Path] = []
+
+    def hear(state: RecordingState) -> None:
+        if (told := Path(state.file)).is_dir():  # else it is a recorder's that keeps all
+            folders.append(told)
+
+    end = client.listen(RecordingState, "behavior/recording", hear, QOS_LATCHED)
     try:
-        forget(folder, begin)
+        if not client.wait(lambda: bool(folders), _HEARD):
+            say("No black box tells of itself: recordings may hold what was there before")
+            return
+        forget(folders[0], begin)
     except OSError as error:
         raise BringupError(
-            f"{folder} holds earlier recordings that cannot be deleted: {error.strerror}"
+            f"{folders[0]} holds earlier recordings that cannot be deleted: {error.strerror}"
         ) from error
+    finally:
+        end()
 
 
 def keep_recording(client: StackClient, episode: Episode, folder: Path) -> str:

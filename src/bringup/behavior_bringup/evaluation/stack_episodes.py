@@ -69,7 +69,7 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
         respawn=True,
     ) as (client, ready):
         if recorded:
-            forget_earlier(client, options.namespace, begin)
+            forget_earlier(client, begin)
 
         def run(episode: Episode) -> EpisodeRecord:
             record = run_episode(

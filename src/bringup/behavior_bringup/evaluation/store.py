@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -81,7 +82,8 @@ class EpisodeStore(Closing):
         """Begin a file, or go on with one.
 
         Args:
-            file: one that is there is kept as `FILE.old`, unless it is gone on with.
+            file: one that is there is kept as `FILE.old`, and its recordings likewise, unless it
+                is gone on with.
             about: what is evaluated, by JSON's types.
             versions: of what runs the episodes.
             resume: go on with the episodes that are in the file, or in the log of JSON lines that
@@ -123,9 +125,8 @@ class EpisodeStore(Closing):
                 check_same(stored.versions, versions, "This machine")
             earlier = stored.records
         with self._troubles():
-            if found == self.file and not resume:
-                _take_back(self.file)
-                self.file.replace(self.file.with_name(f"{self.file.name}.old"))
+            if found != old and not resume:
+                _keep_aside(self.file)
             begin = not self.file.exists()
             # What is there is not there before it is on disk, whatever happens to the machine.
             self._base = sqlite3.connect(self.file, timeout=_PATIENCE, check_same_thread=False)
@@ -224,12 +225,38 @@ def read(file: Path, *, remedy: str = "") -> Stored:
         raise UsageError(f"{file} holds no episodes{remedy}") from error
 
 
-def _take_back(file: Path) -> None:
-    """Have what a killed process has left half written taken back: its journal lies beside the file
-    and would not be found any more under another name.
+def recordings_beside(file: Path) -> Path:
+    """The folder of the recordings of a file's episodes."""
+    return file.with_suffix(".recordings")
+
+
+def _keep_aside(file: Path) -> None:
+    """Give a file and its recordings, where they are there, names for what is old; what had these
+    goes.
     """
-    with suppress(sqlite3.Error), closing(sqlite3.connect(file, timeout=_PATIENCE)) as base:
-        base.execute("SELECT name FROM sqlite_master").fetchall()
+    folder = recordings_beside(file)
+    kept, kept_folder = (each.with_name(f"{each.name}.old") for each in (file, folder))
+    if not (file.exists() or folder.exists()):
+        return
+    kept.unlink(missing_ok=True)
+    if kept_folder.exists():
+        shutil.rmtree(kept_folder)
+    if folder.exists():
+        folder.rename(kept_folder)
+    if file.exists():
+        _rename_recordings(file, folder.name, kept_folder.name)
+        file.rename(kept)
+
+
+def _rename_recordings(file: Path, before: str, after: str) -> None:
+    """Have a file tell of its recordings in a folder of another name.
+
+    What a killed process has left half written is taken back, too: its journal lies beside the file
+    and would not be found any more where the file is renamed.
+    """
+    command = "UPDATE episodes SET recording = replace(recording, ?, ?) WHERE recording LIKE ?"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(file, timeout=_PATIENCE)) as base, base:
+        base.execute(command, (f"{before}/", f"{after}/", f"{before}/%"))
 
 
 def _read_base(file: Path, base: sqlite3.Connection) -> Stored:

@@ -18,7 +18,7 @@ from behavior_bringup.evaluation.record import EpisodeRecord
 from behavior_bringup.evaluation.schedule import Schedule
 from behavior_bringup.evaluation.search import Search
 from behavior_bringup.evaluation.shard import Shard
-from behavior_bringup.evaluation.store import SUFFIX, EpisodeStore
+from behavior_bringup.evaluation.store import SUFFIX, EpisodeStore, recordings_beside
 from behavior_bringup.evaluation.task import STACK_RUNNER, Task, load_runner
 from behavior_bringup.evaluation.variation import Variation, read_variation
 from behavior_bringup.evaluation.versions import present_versions
@@ -209,7 +209,7 @@ def episode_file(options: argparse.Namespace) -> Path:
 
 def recordings_folder(options: argparse.Namespace) -> Path:
     """For recordings of episodes, beside the file of the episodes."""
-    return episode_file(options).with_suffix(".recordings").absolute()
+    return recordings_beside(episode_file(options)).absolute()
 
 
 def _shard_suffix(options: argparse.Namespace) -> str:
