@@ -190,6 +190,16 @@ class MqttLink:
             self._flooded = topic  # not worth being read
             return
         try:
-            self._inbox.put_nowait(self._read(topic, message.payload))
+            self._inbox.put_nowait(
+                _kept(topic) if message.retain else self._read(topic, message.payload)
+            )
         except Full:
             self._flooded = topic
+
+
+def _kept(topic: str) -> ProtocolError:
+    """Why what the broker had kept is refused: nobody knows how old it is, and whether it was done
+    before this vehicle was started.
+    """
+    text = "the broker had kept the message (retained), however old: send it without that flag"
+    return ProtocolError("validationError", text, references(topic=topic))

@@ -119,6 +119,8 @@ def acceptance(
     about = references(order_id=order.order_id, order_update_id=order.order_update_id)
     if (order.order_id, order.order_update_id) == given_up:
         return Acceptance.REPEATED  # a late copy must not set a vehicle in motion again
+    if given_up is not None and order.order_id == given_up[0]:
+        _check_newer(order, given_up[1], about)
     if current is None or order.order_id != current.order_id:
         if current is not None and not finished:
             text = f"order '{current.order_id}' is under way: cancel it, or wait for its end"
@@ -127,9 +129,7 @@ def acceptance(
         return Acceptance.NEW
     if order.order_update_id == current.order_update_id:
         return Acceptance.REPEATED
-    if order.order_update_id < current.order_update_id:
-        text = f"update {current.order_update_id} is in force already"
-        raise ProtocolError("orderUpdateError", text, about)
+    _check_newer(order, current.order_update_id, about)
     end = base_end(current)
     start = order.nodes[0]
     if (start.node_id, start.sequence_id) != (end.node_id, end.sequence_id):
@@ -213,6 +213,12 @@ def _impossible(
         text = f"the order spans several maps: {', '.join(sorted(maps))}"
         problems.append((text, references(order_id=order.order_id)))
     return problems
+
+
+def _check_newer(order: Order, newest: int, about: tuple[ErrorReference, ...]) -> None:
+    if order.order_update_id < newest:
+        text = f"update {newest} of it was taken already"
+        raise ProtocolError("orderUpdateError", text, about)
 
 
 def _check_start(

@@ -160,6 +160,8 @@ class Vehicle:
         self._errors: list[Error] = []
         self.paused = False
         self.teleoperated = False
+        self.teleoperations = 0
+        """How many have ended."""
         self.state_wanted = False
         """A state message was asked for."""
         self.factsheet_wanted = False
@@ -521,6 +523,7 @@ class Vehicle:
         if kind == "stopPause":
             self.paused = False
         else:
+            self.teleoperations += self.teleoperated
             self.teleoperated = False
         if before and not (self.paused or self.teleoperated):
             for action in self._holding:
@@ -547,14 +550,13 @@ class _TeleopWait:
 class _TeleopWaiting:
     def __init__(self, vehicle: Vehicle) -> None:
         self._vehicle = vehicle
-        self._seen = self._cancelled = False
+        self._before = vehicle.teleoperations
+        self._cancelled = False
 
     def poll(self) -> tuple[ActionStatus, str]:
         if self._cancelled:
             return ActionStatus.FAILED, "the order was cancelled"
-        if self._vehicle.teleoperated:
-            self._seen = True
-        elif self._seen:
+        if self._vehicle.teleoperations > self._before:
             return ActionStatus.FINISHED, ""
         return ActionStatus.RUNNING, ""
 

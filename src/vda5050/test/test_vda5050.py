@@ -419,6 +419,20 @@ def test_a_late_copy_of_an_order_that_was_cancelled_moves_nothing(yard: Yard) ->
     assert yard.order(order(0, 1, update=4)) is Acceptance.NEW
 
 
+def test_a_late_copy_of_what_an_order_was_before_its_last_update_moves_nothing(yard: Yard) -> None:
+    yard.order(order(0, 1, 2, base=2))
+    yard.order(order(1, 2, update=1, first=2))
+    yard.step()
+    yard.at_once(action("c", kind="cancelOrder"))
+    yard.outcome = (False, "cancelled")
+    yard.step()
+    assert yard.order(order(0, 1, 2, base=2)) is None
+    assert yard.error() == "orderUpdateError"
+    yard.step()
+    assert yard.vehicle.idle
+    assert len(yard.legs) == 1
+
+
 def test_a_node_without_any_deviation_is_passed_where_it_is(yard: Yard) -> None:
     message = order(0, 5, 10)
     message["nodes"][1]["nodePosition"]["allowedDeviationXY"] = 0.0
@@ -705,6 +719,15 @@ def test_order_action_waits_for_the_end_of_teleoperation(yard: Yard) -> None:
     yard.at_once(action("t", kind="startTeleop"))
     yard.step()
     yard.at_once(action("u", kind="stopTeleop"))
+    yard.step()
+    assert yard.statuses()["w"] is ActionStatus.FINISHED
+    assert yard.legs == [[1.0]]
+
+
+def test_a_teleoperation_of_one_message_counts(yard: Yard) -> None:
+    yard.order(order(0, 1, actions={0: [action("w", kind="pause_order")]}))
+    yard.step()
+    yard.at_once(action("t", kind="startTeleop"), action("u", kind="stopTeleop"))
     yard.step()
     assert yard.statuses()["w"] is ActionStatus.FINISHED
     assert yard.legs == [[1.0]]

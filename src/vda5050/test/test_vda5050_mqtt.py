@@ -88,9 +88,9 @@ class Control:
         if topic not in ("order", "instantActions"):
             self.messages.append((topic, json.loads(message.payload)))
 
-    def send(self, topic: str, message: dict | str) -> None:
+    def send(self, topic: str, message: dict | str, *, retain: bool = False) -> Any:
         text = message if isinstance(message, str) else json.dumps(message)
-        self._client.publish(f"uagv/v2/acme/7/{topic}", text, qos=1)
+        return self._client.publish(f"uagv/v2/acme/7/{topic}", text, qos=1, retain=retain)
 
     def at_once(self, *actions: dict) -> None:
         header = {k: v for k, v in order(0).items() if k[0] in "htvms"}
@@ -219,6 +219,20 @@ def test_malformed_orders_are_refused_and_the_robot_does_not_move(
         assert control.state()["errors"][-1]["errorReferences"]
         assert control.state()["orderId"] == ""
     assert (site.robot.x, site.executor.core.queue.current) == (0.0, None)
+
+
+def test_an_order_that_the_broker_had_kept_moves_nothing(
+    spinner: Spinner, tmp_path: Path, broker: Broker, control: Control
+) -> None:
+    control.send("order", order(0, 1), retain=True).wait_for_publish(WAIT)
+    site = Site(spinner, tmp_path, broker.port)
+    until(lambda: control.state().get("errors"), WAIT, "refusal")
+    (error,) = control.state()["errors"]
+    assert error["errorType"] == "validationError"
+    assert "retained" in error["errorDescription"]
+    assert site.client.vehicle.idle
+    control.send("order", order(0, 1), retain=True)  # sent just now
+    until(lambda: control.state().get("lastNodeId") == "n1", WAIT, "end")
 
 
 def test_pause_cancel_failure_and_factsheet(site: Site, control: Control) -> None:
