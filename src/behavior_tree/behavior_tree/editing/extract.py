@@ -159,7 +159,7 @@ def _ports(references: References, place: Place, enums: Iterable[str]) -> list[s
     """Entries that a node shares with others; refuses those that no port can carry."""
     inside = [place.element, *below(place.element)]
     others = (each for each in below(place.tree) if each not in inside)
-    outside = references.entries(others)
+    outside = {*references.entries(others), *references.root_entries()}
     known = set(enums)
     keys = [
         key
@@ -230,6 +230,7 @@ def _rewire(
         for use in references.uses(element):
             held = [key for key in use.keys if key in literals]
             needed = use.script or use.text in held  # named without braces
+            needed |= element.tag != "SubTree" and "=" in map(literals.get, held)
             for key in use.keys if use.script else ():
                 if key in names and not _script_name(names[key], enums):
                     raise LogicError(
@@ -254,11 +255,15 @@ def _rewire(
 
 
 def _entries_around(references: References, tree: Element) -> set[str]:
-    """Entries that nodes of a tree share, also with trees that use it with ``_autoremap``."""
-    found: set[str] = set()
+    """Entries that nodes of a tree share, also with trees that use it with ``_autoremap``, and with
+    whoever means the root's.
+    """
+    found = references.root_entries()
     trees = [tree]
     for each in trees:  # grows; no tree is in itself
         found.update(references.entries(below(each)))
+        models = references.ports_of_model(label_of(each))
+        found.update(port.get("name") or "" for port in models)
         for user in references.users(label_of(each)):
             found.update(subtree_ports(user))
             if autoremaps(user):

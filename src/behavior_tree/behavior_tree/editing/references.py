@@ -238,6 +238,11 @@ class References:
         uses = (use for each in elements for use in self.uses(each))
         return list(dict.fromkeys(key for use in uses for key in use.keys))
 
+    def root_entries(self) -> set[str]:
+        """Entries of the root that nodes of any tree call ``@entry``."""
+        keys = (key for tree in self.trees.values() for key in self.entries(below(tree)))
+        return {key[1:] for key in keys if key.startswith("@")}
+
 
 def _places(file: Path, root: Element) -> Iterator[Place]:
     for index, tree in enumerate(root.children):

@@ -94,7 +94,11 @@ def rename_entry(files: TreeFiles, tree_id: str, entry: str, name: str) -> None:
             raise LogicError(f"'{name}' cannot be the name of an entry: letters, digits and _ can")
         if name in ("true", "false") or name in files.factory.types.enums:
             raise LogicError(f"'{name}' has a meaning of its own in scripts: choose another name")
+        main = editors[files.path].root.get("main_tree_to_execute")
+        is_main = main == tree_id or list(references.trees) == [tree_id]
         taken = any(name in each.attributes for each in references.users(tree_id))
+        taken |= is_main and name in references.root_entries()
+        taken |= any(port.get("name") == name for port in references.ports_of_model(tree_id))
         if name in known or taken:
             raise LogicError(f"tree '{tree_id}' has an entry '{name}' already: choose another name")
         _check_autoremap(references, tree, tree_id, entry)
@@ -106,8 +110,6 @@ def rename_entry(files: TreeFiles, tree_id: str, entry: str, name: str) -> None:
         for port in references.ports_of_model(tree_id):
             if port.get("name") == entry:
                 rewrites.set(port, "name", name)
-        main = editors[files.path].root.get("main_tree_to_execute")
-        is_main = main == tree_id or list(references.trees) == [tree_id]
         everywhere = {f"@{entry}": f"@{name}"} if is_main else {}
         for other in references.trees.values():
             names = {**everywhere, entry: name} if other is tree else everywhere

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names with all that refers to them, copies, trees made of nodes and back."""
 
+import contextlib
 import re
 
 import pytest
@@ -394,6 +395,86 @@ def test_an_entry_gets_no_name_that_autoremap_would_connect(tmp_path):
     files = opened(tmp_path, main)
     with pytest.raises(LogicError, match="has an entry 'y' already"):
         rename_entry(files, "Main", "x", "y")
+
+
+MODEL = """<TreeNodesModel><SubTree ID="T"><input_port name="d" default="dflt"/></SubTree>
+  </TreeNodesModel></root>"""
+
+
+def said(folder, main):
+    """What the run tells, and how it ends."""
+    try:
+        return outcome(main, folder=folder)[1].get("said")
+    except RuntimeError as error:
+        return type(error)
+
+
+@pytest.mark.parametrize(
+    ("main", "change"),
+    [
+        # Another tree, or a node of the same, calls an entry of the root by @.
+        (
+            trees(
+                Main="""<Sequence><Script code="x := 1"/><SubTree ID="T"/>
+                  <Script code="said := x"/></Sequence>""",
+                T='<Script code="@free := 2"/>',
+            ),
+            lambda files: rename_entry(files, "Main", "x", "free"),
+        ),
+        (
+            trees(
+                Main="""<Sequence><SubTree ID="T" name="t"/><Script code="said := @x"/></Sequence>
+                  """,
+                T='<Script code="x := 2"/>',
+            ),
+            lambda files: inline(files, "t"),
+        ),
+        (
+            trees(
+                Main="""<Sequence><Sequence name="s"><Script code="_x := 2"/></Sequence>
+                  <Script code="said := @_x"/></Sequence>"""
+            ),
+            lambda files: extract(files, "s", "E"),
+        ),
+        (
+            trees(
+                Main="""<Sequence><Sequence name="s"><Script code="_x := 2"/>
+                  <Script code="@said := @_x"/></Sequence></Sequence>"""
+            ),
+            lambda files: extract(files, "s", "E"),
+        ),
+        # A port that its model alone knows has a default.
+        (
+            trees(
+                Main='<SubTree ID="T" said="{=}"/>',
+                T='<Sequence><SubTree ID="U" name="u" said="{=}"/></Sequence>',
+                U='<Script code="said := d"/>',
+            ).replace("</root>", MODEL),
+            lambda files: inline(files, "u"),
+        ),
+        (
+            trees(
+                Main='<SubTree ID="T" said="{=}"/>',
+                T='<Script code="said := x"/>',
+            ).replace("</root>", MODEL),
+            lambda files: rename_entry(files, "T", "x", "d"),
+        ),
+        # A literal that means the port's own name where a node has it.
+        (
+            trees(
+                Main='<SubTree ID="T" name="t" x="=" said="{=}"/>',
+                T='<SetBlackboard value="{x}" output_key="said"/>',
+            ),
+            lambda files: inline(files, "t"),
+        ),
+    ],
+)
+def test_entries_stay_apart(tmp_path, main, change):
+    files = opened(tmp_path, main)
+    before = said(tmp_path, main)
+    with contextlib.suppress(LogicError):  # refused is as good
+        change(files)
+    assert said(tmp_path, files.data[files.path].decode()) == before
 
 
 @pytest.mark.parametrize("name", ["true", "false", "BLUE"])
