@@ -455,6 +455,8 @@ class TreeEditor:
         node.name = NodeName(name)
         path = _path(node, name)
         node.config().path = path
+        if node._up is not None:
+            node._up.children_changed()  # it may know them by their names
         if node.type() is not NodeType.SUBTREE:
             return
         instance = self._instance(node.children[0])

@@ -501,6 +501,26 @@ def test_refactorings_reach_the_tree_and_are_taken_back_beside_other_edits(share
     assert shape(shared.live) == shape(fresh(shared))
 
 
+def test_names_that_are_exchanged_mean_others_in_the_tree_that_ticks(tmp_path):
+    main = """<root BTCPP_format="4"><BehaviorTree ID="Main"><ConcurrentSequence>
+      <Step execute_after="beginning"><Work name="a" ticks="1"/></Step>
+      <Step execute_after="beginning"><Work name="b" ticks="9"/></Step>
+      <Step execute_after="a"><Work name="behind a" ticks="9"/></Step>
+    </ConcurrentSequence></BehaviorTree></root>"""
+    shared = Shared(tmp_path, main)
+    shared.live.tick_once()
+    a, b = shared.id("a"), shared.id("b")
+    steps = [
+        {"op": "set", "node": id, "attributes": {"name": name}}
+        for id, name in ((a, "other"), (b, "a"), (a, "b"))
+    ]
+    assert shared.do("several", steps=steps).code is Code.MADE
+    for _ in range(3):
+        shared.live.tick_once()
+    assert shared.node("b").status is NodeStatus.SUCCESS
+    assert shared.node("behind a").status is NodeStatus.IDLE
+
+
 def test_a_tree_that_gets_another_name_goes_on(shared):
     while shared.live.active_path() != "s/l/x" and shared.live.active_path() != "s/x":
         shared.live.tick_once()

@@ -63,6 +63,11 @@ class Step(ResultChanger):
         if self._up is not None:
             self._up.children_changed()
 
+    def children_changed(self) -> None:
+        super().children_changed()
+        if self._up is not None:  # where others call this by its child's name
+            self._up.children_changed()
+
 
 @dataclass(frozen=True)
 class _Plan:
