@@ -108,3 +108,13 @@ def test_local_routes_become_actions() -> None:
         route(local, "e", 99.8)
         until(lambda: len(heard) == 2, 90.0, "action")
         assert heard[0].action_id != heard[1].action_id
+
+
+def test_a_simulation_that_starts_anew_has_its_local_routes_driven() -> None:
+    with rig(LocalActionGenerator) as local:
+        route(local, "a", 99.0)
+        local.set_time(5.0)
+        route(local, "a", 4.5)
+        assert (local.manager.generated, local.manager.ignored) == (2, 0)
+        route(local, "b", 4.4)
+        assert (local.manager.generated, local.manager.ignored) == (2, 1)

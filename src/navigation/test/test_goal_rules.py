@@ -66,7 +66,8 @@ def test_speed_without_a_past() -> None:
     estimate = SpeedEstimate()
     assert estimate.update(1.0, Pose2D()) == math.inf
     assert estimate.update(1.0, Pose2D(1.0)) == math.inf  # the same moment again
-    assert estimate.update(1.1, Pose2D()) == 0.0
+    assert estimate.update(1.1, Pose2D()) == math.inf  # two looks at one measurement
+    assert estimate.update(1.5, Pose2D()) == 0.0
     assert estimate.update(0.5, Pose2D()) == math.inf  # the clock was set back
     estimate.reset()
     assert estimate.update(0.6, Pose2D()) == math.inf

@@ -109,6 +109,20 @@ def test_where_no_localization_is_needed_none_is_judged() -> None:
     assert not made.verdict(NOW).stopped
 
 
+@pytest.mark.parametrize("level", [Level.HALTED, Level.TELEOPERATION])
+def test_a_level_that_nobody_can_select_is_no_answer(level: Level) -> None:
+    made = rule()
+    made.toggle(NOW + 1.0)
+    with pytest.raises(ValueError, match="cannot be selected"):
+        made.select(level, NOW + 1.1)
+    (reason,) = made.verdict(NOW).reasons
+    assert reason == "toggled: the executor has not told yet who moves the robot"
+    made = SafetyRule(AutonomyMachine(Deadman()), executor_timeout=0.25)
+    with pytest.raises(ValueError, match="cannot be selected"):
+        made.select(level, NOW)
+    assert not made.level_known
+
+
 class TestToggle:
     """Nothing moves from the operator's toggle until the executor has followed it."""
 

@@ -42,7 +42,7 @@ class LocalActionGenerator(NavigationManager):
         """Actions published."""
         self.ignored = 0
         """Routes left out."""
-        self._newest = -math.inf
+        self._heard = self._newest = -math.inf
         self._last_id = ""
         self._policy = Policy[self.values["policy"].upper()]
         self.input(
@@ -67,7 +67,10 @@ class LocalActionGenerator(NavigationManager):
     def _on_route(self, message: Route) -> None:
         stamp = seconds(message.header.stamp)
         now = seconds(self.manager_node.get_clock().now())
-        if stamp > now:  # the clock was set back, or theirs is ahead
+        if now < self._heard:  # the clock was set back
+            self._newest, self._last_id = -math.inf, ""
+        self._heard = now
+        if stamp > now:  # their clock is ahead
             self._newest = min(self._newest, now)
         late = stamp <= self._newest or now - stamp > self.values["rx_route.max_timeout"]
         repeated = bool(message.route_id) and message.route_id == self._last_id

@@ -89,7 +89,9 @@ class SpeedEstimate:
         self._samples: deque[tuple[float, float, float]] = deque()
 
     def update(self, now: float, pose: Pose2D) -> float:
-        """Take in a position; returns the speed [m/s], infinite before there are two."""
+        """Take in a position; returns the speed [m/s], infinite before the window is full: two looks
+        at one measurement would find any robot standing.
+        """
         samples = self._samples
         if samples and now < samples[-1][0]:
             samples.clear()  # the clock was set back
@@ -98,7 +100,8 @@ class SpeedEstimate:
         while len(samples) > 2 and now - samples[1][0] >= self._window:
             samples.popleft()
         t, x, y = samples[0]
-        return math.hypot(pose.x - x, pose.y - y) / (now - t) if now > t else math.inf
+        passed = now - t
+        return math.hypot(pose.x - x, pose.y - y) / passed if passed >= self._window else math.inf
 
     def reset(self) -> None:
         """Forget all positions, as after a jump of the localization."""

@@ -82,11 +82,17 @@ class SafetyRule:
             self._toggled, self._unmoved_since = True, None
 
     def select(self, level: Level, now: float, *, halted: bool = False) -> None:
-        """The executor tells what is selected, and whether it sees a reason to halt."""
+        """The executor tells what is selected, and whether it sees a reason to halt.
+
+        Raises:
+            ValueError: that cannot be selected; it is no word of who moves the robot.
+        """
+        before = self.autonomy.selected
+        self.autonomy.select(level)
         self.executor_halts = halted
         if not self.level_known:
             self._toggled = False
-        elif level is not self.autonomy.selected:
+        elif level is not before:
             if not self._toggled:
                 self._changed_at = now
             self._toggled = False
@@ -96,7 +102,6 @@ class SafetyRule:
             # It works and stays with its selection: it never got the toggle.
             self._toggled = now - self._unmoved_since < SETTLING
         self.level_known = True
-        self.autonomy.select(level)
 
     def set_mode(self, mode: PlannerMode, reason: str, now: float) -> None:
         """The executor tells the planner's mode."""
