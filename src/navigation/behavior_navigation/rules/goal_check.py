@@ -89,8 +89,9 @@ class SpeedEstimate:
         self._samples: deque[tuple[float, float, float]] = deque()
 
     def update(self, now: float, pose: Pose2D) -> float:
-        """Take in a position; returns the speed [m/s], infinite before the window is full: two looks
-        at one measurement would find any robot standing.
+        """Take in a position; returns the speed [m/s], infinite before the window is full.
+
+        Two looks at one measurement would find any robot standing.
         """
         samples = self._samples
         if samples and now < samples[-1][0]:
