@@ -82,12 +82,14 @@ class Audit:
 
 def _text(args: Mapping[str, Any]) -> str:
     """Arguments as JSON; what has no such form, since a page may send anything, otherwise."""
-    try:
-        return json.dumps(dict(args), default=repr, ensure_ascii=False)
-    except RecursionError:
-        return "nested too deep to be written down"
-    except TypeError:  # keys that are no texts
-        return repr(dict(args))
+    for write in (_json, repr):
+        with contextlib.suppress(TypeError, RecursionError):  # keys that are no texts
+            return write(dict(args))
+    return "nested too deep to be written down"
+
+
+def _json(args: dict[str, Any]) -> str:
+    return json.dumps(args, default=repr, ensure_ascii=False)
 
 
 def _cut(text: str) -> str:

@@ -38,7 +38,8 @@ HELLO_WITHIN = 10.0
 SEND_WITHIN = 30.0
 """[s] after which a page that takes no bytes is gone."""
 MOST_COMMANDS = 8
-"""Of one page at once."""
+"""Of one page at once; a stop has a place of its own, whatever hangs."""
+_STOP = "stop"
 POLICY_VIOLATION, TRY_AGAIN_LATER = 1008, 1013
 
 
@@ -173,7 +174,9 @@ class Session:
 
     async def _take(self, command: Command) -> None:
         """Begin to carry out a command; the page is answered when it is done."""
-        if len(self._tasks) >= MOST_COMMANDS or not self._commands.take(self._clock()):
+        stop = command.name == _STOP
+        often = not self._commands.take(self._clock()) and not stop
+        if often or len(self._tasks) >= MOST_COMMANDS + stop:
             refused = Answer(ok=False, message="too many commands at once: wait for answers")
             await self._answer(command, refused)
             return

@@ -205,9 +205,10 @@ def test_blanks_do_not_lead_around_what_a_role_may(desk: Desk, command: str, arg
     assert desk.stack.asked == []
 
 
-@pytest.mark.parametrize(
-    "args", [{b"depth": 1}, {"deep": functools.reduce(lambda v, _: [v], range(1000), 1)}]
-)
+DEEP = functools.reduce(lambda v, _: [v], range(1000), 1)
+
+
+@pytest.mark.parametrize("args", [{b"depth": 1}, {"deep": DEEP}, {b"depth": 1, "deep": DEEP}])
 def test_whatever_a_command_is_given_it_is_answered_and_audited(tmp_path: Path, args: Any) -> None:
     desk, file = Desk(), tmp_path / "audit.jsonl"
     desk.commands._audit.file = file

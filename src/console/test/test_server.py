@@ -18,6 +18,7 @@ from behavior_console.commands import CommandError
 from behavior_console.desk import ConsoleDesk
 from behavior_console.protocol import LONGEST_MESSAGE, Answer, Role
 from behavior_console.server import ConsoleServer
+from behavior_console.session import MOST_COMMANDS
 
 ACCESS = ConsoleAccess(edit="e" * 30, operate="o" * 30)
 
@@ -174,6 +175,21 @@ def test_a_long_command_holds_up_nothing(console):
         loop.call_soon_threadsafe(event.set)
         page.until(lambda: "long" in page.answers)
         assert page.answers["long"]["ok"]
+
+
+def test_a_stop_has_its_place_whatever_hangs(console):
+    with console.page().hello() as page, console.page().hello() as other:
+        for number in range(MOST_COMMANDS):
+            page.say(command={"id": f"hangs {number}", "name": "wait"})
+        page.say(command={"id": "more", "name": "greet"})
+        page.until(lambda: "more" in page.answers)
+        assert "too many commands" in page.answers["more"]["message"]
+        assert page.command("stop")["ok"]
+        for number in range(100):  # quicker than commands may come
+            page.say(command={"id": f"quick {number}", "name": "greet"})
+        page.until(lambda: "quick 99" in page.answers)
+        assert page.command("stop")["ok"]
+        assert other.command("stop")["ok"]
 
 
 def test_one_page_controls_at_a_time_and_another_asks_for_it(console):
