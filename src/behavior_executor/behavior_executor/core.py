@@ -17,8 +17,9 @@ process. What a restart found unfinished is taken up again, failed, or held unti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 from behavior_executor.journal.journal import RestartPolicy
@@ -37,6 +38,7 @@ from behavior_executor.missions.mission import (
 )
 from behavior_executor.missions.mission_queue import MissionQueue
 from behavior_executor.missions.statistics import Metric, TickStatistics
+from behavior_executor.missions.tree_digests import edited_files
 from behavior_executor.running.operator_control import OperatorControl
 from behavior_executor.running.preflight import (
     Finding,
@@ -134,6 +136,7 @@ class ExecutorCore:
         catalogue: MissionCatalogue,
         queue: MissionQueue,
         load: Callable[[MissionEntry, dict[str, Value]], TreeRun],
+        digests: Callable[[MissionEntry], Mapping[str, str]],
         managers: Sequence[Manager],
         listener: Listener,
         now: Callable[[], float],
@@ -148,6 +151,7 @@ class ExecutorCore:
             queue: keeps the missions.
             load: makes the tree of a mission, with these values on its blackboard; raises
                 BehaviorTreeError or OSError.
+            digests: what stands in the files of a mission's tree as it would run now, by path.
             managers: take part in every tick, in this order.
             listener: is told what happens.
             now: node time [s].
@@ -166,6 +170,7 @@ class ExecutorCore:
         self.operator = OperatorControl(warn=listener.problem)
         """Through which somebody steps, stops and mends the runs of missions."""
         self._load = load
+        self._digests = digests
         self._managers = managers
         self._listener = listener
         self._now = now
@@ -215,7 +220,10 @@ class ExecutorCore:
         """
         if request.kind in CONTROL_KINDS:
             return self._control(request.kind, request.action_id)
-        self._check(request)
+        trees: dict[str, str] = {}
+        for entry in self._check(request):
+            trees.update(self._digests(entry))
+        request = replace(request, trees=trees)
         mission, replaced = self.queue.submit(request, self._now(), self._log.accepted)
         for each in replaced:
             self._leave(each)
@@ -336,8 +344,11 @@ class ExecutorCore:
         waiting = Metric("missions_waiting", "", float(self.queue.waiting_count))
         return [*self.statistics.metrics(), waiting, *counts]
 
-    def _check(self, request: MissionRequest) -> None:
+    def _check(self, request: MissionRequest) -> list[MissionEntry]:
         """Refuse what could not run anyway, with everything that is wrong.
+
+        Returns:
+            the trees that it would run, each once.
 
         Raises:
             MissionError: why not.
@@ -355,10 +366,12 @@ class ExecutorCore:
                 "down; use another one or leave it empty",
             )
         problems: list[str] = []
+        entries: dict[Path, MissionEntry] = {}
         code = Code.INVALID_REQUEST
         for number, part in enumerate(request.parts, 1):
             try:
-                self._entry(part)
+                entry, _ = self._entry(part)
+                entries[entry.path] = entry
             except MissionError as error:
                 if request.kind is not Kind.SEQUENCE:
                     raise
@@ -366,6 +379,7 @@ class ExecutorCore:
                 problems.append(f"step {number} ({part.title}): {error}")
         if problems:
             raise MissionError(code, listed(problems))
+        return list(entries.values())
 
     def _entry(self, part: MissionRequest) -> tuple[MissionEntry, dict[str, Value]]:
         """The tree that carries a mission or step out, and the values for its blackboard."""
@@ -436,10 +450,22 @@ class ExecutorCore:
             self._end(mission, error.code, str(error))
             return
         self._run = run
+        self._tell_edits(mission, run)
         self.operator.begin(run)
         self._listener.tree_loaded(mission, run)
         self._preflight.begin([*run.requirements, *of_later])
         self._wait_for_servers(mission)
+
+    def _tell_edits(self, mission: Mission, run: TreeRun) -> None:
+        """Tell where a tree is not as it was when the mission was accepted; it runs as it is now.
+
+        Whoever has approved a mission that he has seen in a preview did not see this.
+        """
+        before = mission.request.trees  # none: a version accepted it that did not look
+        edited = edited_files(before, run.contents()) if before else []
+        if not mission.edited.issuperset(edited):
+            mission.edited = mission.edited.union(edited)
+            self._listener.problem(f"mission '{mission.request.title}' runs {mission.remark}")
 
     def _loaded(self, part: MissionRequest) -> TreeRun:
         """The tree of a mission or step; raises MissionError."""

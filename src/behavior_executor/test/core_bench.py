@@ -9,6 +9,7 @@ from behavior_executor.journal.mission_log import MissionLog
 from behavior_executor.missions.catalogue import MissionCatalogue, MissionEntry
 from behavior_executor.missions.mission import Code, Mission, MissionRequest, Policy, State
 from behavior_executor.missions.mission_queue import MissionQueue
+from behavior_executor.missions.tree_digests import TreeDigests
 from behavior_executor.running.tree_run import TreeRun
 from behavior_tree import BehaviorTreeFactory, Blackboard, Cause, InputPort, NodeStatus, TreeNode
 
@@ -97,6 +98,7 @@ class Bench:
             catalogue=MissionCatalogue([folder]),
             queue=MissionQueue(default_policy=policy),
             load=self._load,
+            digests=lambda entry: TreeDigests().of(entry.path),
             managers=self.managers,
             listener=self,
             now=lambda: self.time,

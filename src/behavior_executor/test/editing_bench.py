@@ -94,6 +94,7 @@ class EditingBench:
             catalogue=catalogue,
             queue=MissionQueue(),
             load=self.trees.load,
+            digests=self.trees.digests,
             managers=[],
             listener=self,
             now=lambda: self.time,

@@ -202,6 +202,7 @@ PARTS = st.builds(
     route=st.lists(POSES, max_size=3).map(tuple),
     map_id=st.text(),
     steps=st.just(()),
+    trees=st.dictionaries(st.text(), st.text()),
 )
 
 

@@ -13,6 +13,7 @@ from behavior_executor.journal.mission_log import MissionLog
 from behavior_executor.missions.catalogue import MissionCatalogue, MissionEntry
 from behavior_executor.missions.mission import Code, Kind, Mission, MissionRequest, Policy
 from behavior_executor.missions.mission_queue import MissionQueue
+from behavior_executor.missions.tree_digests import TreeDigests
 from behavior_executor.running.tree_run import TreeRun
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.managers.autonomy_level import register_autonomy_level_nodes
@@ -332,6 +333,7 @@ class NavigationBench:
             catalogue=MissionCatalogue([TREES]),
             queue=MissionQueue(default_policy=Policy.REPLACE),
             load=self._load,
+            digests=lambda entry: TreeDigests().of(entry.path),
             managers=[self],
             listener=self,
             now=lambda: self.world.time,

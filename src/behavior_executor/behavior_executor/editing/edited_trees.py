@@ -20,6 +20,7 @@ from behavior_executor.editing.tree_exchange import ExchangeAnswer, ExchangeRequ
 from behavior_executor.editing.tree_room import TreeRoom
 from behavior_executor.missions.catalogue import MissionEntry, Value
 from behavior_executor.missions.mission import MissionError
+from behavior_executor.missions.tree_digests import TreeDigests, digest
 from behavior_executor.running.tree_run import TreeRun
 from behavior_tree import BehaviorTreeFactory, LogicError
 from behavior_tree.sharing import Answer, Code, Limits, SharedTree
@@ -99,6 +100,7 @@ class EditedTrees:
         self._rooms: OrderedDict[Path, TreeRoom] = OrderedDict()
         """Used last stands last."""
         self._opening: dict[Path, _Opening] = {}
+        self._digests = TreeDigests()
         self._loaded: tuple[TreeRun, MissionEntry] | None = None
         self._current: _Current | None = None
 
@@ -119,6 +121,19 @@ class EditedTrees:
         run = self._loader.load(entry, values, None if room is None else room.shared)
         self._loaded = run, entry
         return run
+
+    def digests(self, entry: MissionEntry) -> dict[str, str]:
+        """What stands in the files of a mission's tree as it would run now, by path: in those that
+        are edited and not saved what the editors see.
+        """
+        found = self._digests.of(entry.path)
+        room = self._rooms.get(entry.path)
+        if room is not None:
+            files = room.shared.files
+            data, modified = files.data, files.modified
+            new = (file for file in data if file in modified or str(file) not in found)
+            found |= {str(file): digest(data[file]) for file in new}
+        return found
 
     def _refresh(self, entry: MissionEntry, room: TreeRoom) -> None:
         try:

@@ -144,6 +144,9 @@ _NEXT_STATES: Mapping[State, frozenset[State]] = MappingProxyType(
 DOUBT = "it may have ended: what was written of it last was lost with a part of the journal"
 """Text of a mission that a restart finds unfinished, maybe wrongly."""
 
+_MOST_FILES = 3
+"""That a remark names."""
+
 _STATE_OF_CODE = {
     Code.SUCCESS: State.FINISHED,
     Code.CANCELED_BY_CLIENT: State.CANCELED,
@@ -188,6 +191,8 @@ class MissionRequest:
     """LOAD_MAP: which map."""
     steps: tuple[MissionRequest, ...] = ()
     """SEQUENCE: what to do in order; their identifiers are the mission's with ``#1``, ``#2``..."""
+    trees: Mapping[str, str] = field(default_factory=dict)
+    """What stood in the files of its trees when it was accepted, by path; see `TreeDigests`."""
 
     @property
     def title(self) -> str:
@@ -228,6 +233,8 @@ class Mission:
     """How often a restart of the executor found it unfinished."""
     failure: FailureReason | None = None
     """What the leaf or manager told that made it fail; not kept over a restart."""
+    edited: frozenset[str] = frozenset()
+    """Files of its trees that run otherwise than they were when it was accepted."""
 
     @property
     def action_id(self) -> str:
@@ -254,6 +261,15 @@ class Mission:
         step = min(self.steps_done + 1, len(parts))
         return f"step {step} of {len(parts)} ({self.part.title}): "
 
+    @property
+    def remark(self) -> str:
+        """That it runs otherwise than it was accepted, in words; empty: it does not."""
+        if not self.edited:
+            return ""
+        files = sorted(self.edited)
+        more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+        return f"not as accepted, edited since: {', '.join(files[:_MOST_FILES])}{more}"
+
     def elapsed(self, now: float) -> float:
         """Seconds of node time since it started, or 0 if it did not."""
         if self.started_at is None:
@@ -277,8 +293,11 @@ class Mission:
         self.state = state
 
     def end(self, code: Code, text: str, now: float, failure: FailureReason | None = None) -> None:
-        """End it for this reason; the final state follows from the code."""
+        """End it for this reason; the final state follows from the code. With the reason it is told
+        that it ran otherwise than it was accepted.
+        """
         self.advance(_STATE_OF_CODE.get(code, State.FAILED), now)
+        text = "; ".join(filter(None, (text, self.remark)))
         self.code, self.text, self.failure = code, reason_text(text), failure
 
     def fail(self, code: Code, text: str, now: float) -> None:

@@ -39,6 +39,7 @@ def _to_plain(request: MissionRequest) -> dict[str, Any]:
         "route": [_pose_to_plain(pose) for pose in request.route],
         "map": request.map_id,
         "steps": [_to_plain(step) for step in request.steps],
+        "trees": dict(request.trees),
     }
     return {key: value for key, value in plain.items() if value or key in ("id", "kind")}
 
@@ -55,6 +56,7 @@ def _from_plain(plain: dict[str, Any]) -> MissionRequest:
         route=tuple(_pose_from_plain(pose) for pose in plain.get("route", ())),
         map_id=plain.get("map", ""),
         steps=tuple(_from_plain(step) for step in plain.get("steps", ())),
+        trees=dict(plain.get("trees", {})),
     )
 
 

@@ -243,6 +243,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
                 capacity=values["queue_capacity"],
             ),
             load=self._tree_edits.trees.load,
+            digests=self._tree_edits.trees.digests,
             managers=self.managers,
             listener=self,
             now=self._now,

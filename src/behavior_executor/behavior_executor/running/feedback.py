@@ -78,7 +78,7 @@ def progress_of(
         name=mission.request.title,
         state=mission.state,
         code=mission.code,
-        text=mission.text,
+        text=mission.text or mission.remark,
         progress=_share(mission, part),
         elapsed=mission.elapsed(now),
         active_path=activity.active_path,
