@@ -145,6 +145,18 @@ def test_what_is_told_lies_in_the_tile(points: list, share: float) -> None:
             assert tile.contains(x, y, 1e-6)
 
 
+@given(st.lists(POINT, min_size=2, max_size=10), st.floats(0.0, 1.0))
+@settings(max_examples=80, deadline=None)
+def test_a_tile_that_holds_all_of_a_route_changes_nothing(points: list, share: float) -> None:
+    tile = Tile("t", -21.0, -21.0, 21.0, 21.0)
+    route = follower(points, front=15.0, rear=5.0)
+    robot = Pose2D(*route.route.point(share * route.route.length))
+    told = route.maneuver(robot, GOAL, NONE, tile)
+    assert told.s_end == min(told.route_length, told.s_robot + 15.0)
+    assert told.s_start == max(0.0, told.s_robot - 5.0)
+    assert told.is_final is (told.s_robot + 15.0 >= told.route_length)
+
+
 def test_regions_of_the_slice_are_attached() -> None:
     def square(name: str, x: float) -> Region:
         corners = np.array([[x, -1.0], [x + 1.0, -1.0], [x + 1.0, 1.0], [x, 1.0]])

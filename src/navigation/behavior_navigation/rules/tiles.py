@@ -111,24 +111,29 @@ def stretch_within(
         end: of the stretch [m], at least `s`.
 
     Returns:
-        The arc lengths of its ends; those of the stretch if the place itself lies outside.
+        The arc lengths of its ends; an end of the stretch where it does not leave the tile, and
+        both if the place itself lies outside.
     """
     if not tile.contains(*route.point(s)):
         return start, end
-    return s - _way_within(tile, route.slice(start, s)[::-1]), s + _way_within(
-        tile, route.slice(s, end)
-    )
+    behind = _way_within(tile, route.slice(start, s)[::-1])
+    ahead = _way_within(tile, route.slice(s, end))
+    # Not the sum of its pieces: by the last digit the end of a route would never be reached.
+    return start if behind is None else s - behind, end if ahead is None else s + ahead
 
 
-def _way_within(tile: Tile, points: Points) -> float:
-    """Length of a polyline (m, 2) that begins in the tile, up to where it first leaves it [m]."""
+def _way_within(tile: Tile, points: Points) -> float | None:
+    """Length of a polyline (m, 2) that begins in the tile, up to where it first leaves it [m].
+
+    None: it does not.
+    """
     low, high = np.array([tile.x_min, tile.y_min]), np.array([tile.x_max, tile.y_max])
     outside = np.flatnonzero(((points < low) | (points > high)).any(axis=1))
-    last = int(outside[0]) if len(outside) else len(points)
+    if not len(outside):
+        return None
+    last = int(outside[0])
     steps = np.diff(points[: last + 1], axis=0)
     lengths = np.hypot(steps[:, 0], steps[:, 1])
-    if not len(outside):
-        return float(lengths.sum())
     begin, step = points[last - 1], steps[-1]
     beyond = np.where(step > 0.0, high, low)
     shares = np.divide(beyond - begin, step, out=np.ones(2), where=np.abs(step) > 1e-9)
