@@ -11,6 +11,7 @@ that somebody has installed.
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -55,7 +56,9 @@ def modules_route() -> Route:
 
 def _file(package: str, name: str) -> Path | None:
     for owner, folder in packages().folders(KIND):
-        file = (folder / name).resolve()
-        if owner == package and file.is_relative_to(folder.resolve()) and file.is_file():
-            return file
+        # Pages may ask for names that no file can have.
+        with contextlib.suppress(OSError, ValueError):
+            file = (folder / name).resolve()
+            if owner == package and file.is_relative_to(folder.resolve()) and file.is_file():
+                return file
     return None

@@ -46,7 +46,7 @@ class Desk:
 
 
 def test_a_new_mission_is_a_file_that_loads(tmp_path):
-    answer = Desk(tmp_path).make(name="tidy_up", about="Tidy up -- at last")
+    answer = Desk(tmp_path).make(name="tidy_up", about="Tidy\0up --\x1bat last")
     assert answer.value == {"tree": "tidy_up"}
     (file,) = tmp_path.iterdir()
     assert file.name == "tidy_up.xml"

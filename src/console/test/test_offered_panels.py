@@ -49,6 +49,8 @@ def test_what_lies_in_the_folder_is_served_and_nothing_else(package):
         "my_jobs//etc/passwd",
         "my_jobs/parts",
         "my_jobs/none.js",
+        "my_jobs/%00.js",
+        f"my_jobs/{'long' * 100}.js",
         "behavior_jobs/battery_state.js",
     ):
         refused = page.get(f"/modules/{path}")

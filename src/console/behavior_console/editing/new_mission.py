@@ -118,7 +118,9 @@ def _text(name: str, about: str, parts: list[Part]) -> str:
         f"  <include ros_pkg={quoteattr(package)} path={quoteattr(str(file))}/>"
         for package, file in parts
     )
-    line = " ".join(about.replace("--", " ").split()) or "Made in the console."
+    # A comment of XML has no "--", and no control characters.
+    words = "".join(c if c.isprintable() else " " for c in about).replace("--", " ").split()
+    line = " ".join(words) or "Made in the console."
     return _TEXT.format(name=name, about=line, includes=includes, first=FIRST_STEP)
 
 
