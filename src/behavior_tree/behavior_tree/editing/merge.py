@@ -2,9 +2,9 @@
 """Two edits of one document become one: three ways, node by node.
 
 Nodes of two versions are the same if they are equal, else if they have tag, ID and name in common,
-else if they have the tag, always in the order of their parent's children. What one side did is
-then done to the text of the other, so that its comments and formatting stay. What both did to the
-same node is refused, unless they did the same.
+else if they have the tag and their ID and name is that of no other node, always in the order of
+their parent's children. What one side did is then done to the text of the other, so that its
+comments and formatting stay. What both did to the same node is refused, unless they did the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 
 from behavior_tree.errors import LogicError
 from behavior_tree.shown_text import shorten
-from behavior_tree.xml.document import Element
+from behavior_tree.xml.document import Element, Source
 from behavior_tree.xml.edit import Address, TagRewrite, XmlEditor, element_text
 from behavior_tree.xml.elements import below, node_path
 
@@ -46,6 +46,8 @@ class Pairing:
     def __init__(self) -> None:
         self._numbers: dict[object, int] = {}
         self._signatures: dict[Element, int] = {}
+        self._names: dict[Source, set[object]] = {}
+        """What is called by name in each document."""
 
     def sign(self, element: Element) -> int:
         """Number that equal elements have in common; signs all in it, too."""
@@ -53,6 +55,8 @@ class Pairing:
         key = element.tag, frozenset(element.attributes.items()), element.text, children
         number = self._numbers.setdefault(key, len(self._numbers))
         self._signatures[element] = number
+        if (name := _named(element)) is not None:
+            self._names.setdefault(element.source, set()).add(name)
         return number
 
     def signature(self, element: Element) -> int:
@@ -61,13 +65,24 @@ class Pairing:
 
     def pairs(self, ones: Sequence[Element], others: Sequence[Element]) -> dict[Element, Element]:
         """Which children of two elements that are the same are the same; all are signed."""
-        first, second = (list(map(self._keys, side)) for side in (ones, others))
+        if not ones or not others:
+            return {}
+        first = [self._keys(each, others[0].source) for each in ones]
+        second = [self._keys(each, ones[0].source) for each in others]
         found = _alignment(first, second, range(len(ones)), range(len(others)), 0)
         return {ones[i]: others[j] for i, j in found}
 
-    def _keys(self, each: Element) -> tuple[object, ...]:
-        named = each.tag, each.text, each.get("ID"), each.get("name")
-        return self._signatures[each], named, (each.tag, each.text)
+    def _keys(self, each: Element, other: Source) -> tuple[object, ...]:
+        name = _named(each)
+        called = each.tag, each.text, each.get("ID"), each.get("name")
+        is_there = name is not None and name in self._names.get(other, ())
+        return self._signatures[each], called, each if is_there else (each.tag, each.text)
+
+
+def _named(element: Element) -> tuple[str, str | None, str | None] | None:
+    """What tells an element from others of its tag; None: nothing does."""
+    key = element.tag, element.get("ID"), element.get("name")
+    return None if key[1:] == (None, None) else key
 
 
 class _Merge:
@@ -77,10 +92,8 @@ class _Merge:
         self._rewrites: list[TagRewrite] = []
         self._removed: set[Address] = set()
         self._inserted: dict[Address, list[Element]] = {}
-        self._left: list[tuple[int, str]] = []
-        """What neither of both has in its place any more: signature and path."""
-        self._new_there: set[int] = set()
-        """Signatures of what is new in theirs."""
+        self._left: list[tuple[Element, str]] = []
+        """What neither of both has in its place any more, and its path."""
         self._conflicts: list[str] = []
 
     def run(self, file: str) -> bytes:
@@ -88,10 +101,8 @@ class _Merge:
         for root in roots:
             self._pairing.sign(root)
         self._node(*roots, (), "")
-        new_here = self._signed(each for new in self._inserted.values() for each in new)
-        for number, path in self._left:
-            if number in new_here and number in self._new_there:
-                self._conflicts.append(f"'{path}' is moved here and to another place on disk")
+        if self._left:
+            self._check_left()
         if self._conflicts:
             raise LogicError(
                 f"{file} has been changed on disk since it was read, and this cannot be merged: "
@@ -102,6 +113,25 @@ class _Merge:
         for place in sorted({*self._removed, *self._inserted}, reverse=True):
             self._change(place)
         return self._theirs.data
+
+    def _check_left(self) -> None:
+        """What neither has in its place any more is gone in both, or has come to one place."""
+        inserted = self._known_as(each for new in self._inserted.values() for each in new)
+        new_here = self._known_as(self._new(self._base.root, self._mine.root))
+        new_there = self._known_as(self._new(self._base.root, self._theirs.root))
+        for left, path in self._left:
+            keys = [_named(left) or self._pairing.signature(left), *map(_named, below(left))]
+            for key in (each for each in keys if each is not None):
+                if key in new_here and key in new_there:
+                    what = "moved here and to another place on disk" if key in inserted else ""
+                elif key in new_here:
+                    what = "moved here and removed on disk"
+                else:
+                    what = "removed here and moved on disk" if key in new_there else ""
+                if what:
+                    inside = "" if key == keys[0] else "what is in "
+                    self._conflicts.append(f"{inside}'{path}' is {what}")
+                    break
 
     def _change(self, place: Address) -> None:
         *above, index = place
@@ -120,7 +150,6 @@ class _Merge:
         to_theirs = self._pairing.pairs(base.children, theirs.children)
         places = {child: index for index, child in enumerate(theirs.children)}
         old = set(to_theirs.values())
-        self._new_there |= self._signed(each for each in theirs.children if each not in old)
         for child in base.children:
             here, there = to_mine.get(child), to_theirs.get(child)
             inside = node_path(path, child) if path else child.get("ID") or child.tag
@@ -133,8 +162,9 @@ class _Merge:
             elif there is not None:
                 self._removed.add((*at, places[there]))
             elif here is None:
-                self._left.append((self._pairing.signature(child), inside))
-        self._insertions(mine, theirs, at, {to_mine[b]: to_theirs.get(b) for b in to_mine}, places)
+                self._left.append((child, inside))
+        stay = {to_mine[each]: to_theirs.get(each) for each in to_mine}
+        self._insertions(mine, theirs, at, stay, {e: places[e] for e in old})
 
     def _attributes(self, base: Element, mine: Element, theirs: Element, path: str) -> None:
         changed: dict[str, tuple[str, str] | None] = {}
@@ -157,9 +187,21 @@ class _Merge:
         if changed or added:
             self._rewrites.append(TagRewrite(theirs, None, changed, added))
 
-    def _signed(self, elements: Iterable[Element]) -> set[int]:
-        """Signatures of elements and of all in them."""
-        return {self._pairing.signature(each) for top in elements for each in (top, *below(top))}
+    def _new(self, base: Element, other: Element) -> Iterator[Element]:
+        """What another version has put into an element, and into those in it."""
+        pairs = self._pairing.pairs(base.children, other.children)
+        old = set(pairs.values())
+        yield from (each for each in other.children if each not in old)
+        for one, each in pairs.items():
+            yield from self._new(one, each)
+
+    def _known_as(self, elements: Iterable[Element]) -> set[object]:
+        """By what elements and all in them are known again elsewhere."""
+        return {
+            _named(each) or self._pairing.signature(each)
+            for top in elements
+            for each in (top, *below(top))
+        }
 
     def _differ(self, one: Element, other: Element) -> bool:
         return self._pairing.signature(one) != self._pairing.signature(other)
@@ -175,7 +217,7 @@ class _Merge:
         """What is new here goes before the next node that is there, too, behind what is new there.
 
         ``stay``: children of mine that are not new, and what they are there; ``places``: index of
-        each child of theirs.
+        each child of theirs that is not new.
         """
         known = {each for each in stay.values() if each is not None}
         gap: list[Element] = []
@@ -187,16 +229,15 @@ class _Merge:
             if child is not None and anchor is None:
                 continue
             index = len(theirs.children) if anchor is None else places[anchor]
-            self._fill(gap, theirs, at, index, known)
+            start = index
+            while start and theirs.children[start - 1] not in known:
+                start -= 1
+            new_there = [each for each in theirs.children[start:index] if each not in places]
+            self._fill(gap, [self._pairing.signature(each) for each in new_there], (*at, index))
             gap = []
 
-    def _fill(
-        self, gap: list[Element], theirs: Element, at: Address, index: int, known: set[Element]
-    ) -> None:
-        start = index
-        while start and theirs.children[start - 1] not in known:
-            start -= 1
-        there = [self._pairing.signature(each) for each in theirs.children[start:index]]
+    def _fill(self, gap: list[Element], there: list[int], place: Address) -> None:
+        """Note what is to be inserted at a place, where theirs has new elements, too."""
         new = []
         for each in gap:
             if (number := self._pairing.signature(each)) in there:
@@ -204,8 +245,9 @@ class _Merge:
             else:
                 new.append(each)
         if new:
-            before = (*at, index - 1)
-            self._inserted[before if before in self._removed else (*at, index)] = new
+            *above, index = place
+            before = (*above, index - 1)
+            self._inserted[before if before in self._removed else place] = new
 
 
 def _alignment(

@@ -112,6 +112,54 @@ def test_a_node_that_both_moved_to_different_places_is_told_and_not_doubled(wrap
     assert merge(BASE, mine, elsewhere, "f.xml").count(b'name="c"') == 1
 
 
+C = b'<C name="c"><D/></C>'
+WITHOUT_C = edit(b"      " + C + b"\n", b"")
+
+
+@pytest.mark.parametrize("change", [b"", b"<N/>"])
+def test_a_node_that_one_moved_and_the_other_took_out_is_told(change):
+    moved = edit(b"<A name", C.replace(b"<D/>", b"<D/>" + change) + b"<A name", WITHOUT_C)
+    for one, other, said in (
+        (moved, WITHOUT_C, "moved here and removed"),
+        (WITHOUT_C, moved, "removed here and moved"),
+    ):
+        with pytest.raises(LogicError, match=f"'M/s/c' is {said} on disk"):
+            merge(BASE, one, other, "f.xml")
+
+
+def test_a_node_that_one_moved_out_of_what_both_took_out_is_told():
+    inside = b'<E name="e"/>'
+    base = edit(b"<D/>", inside)
+    gone = edit(C, b"")
+    with pytest.raises(LogicError, match="what is in 'M/s/c' is removed here and moved on disk"):
+        merge(base, gone, edit(b"<A name", inside + b"<A name", gone), "f.xml")
+
+
+def test_a_node_that_both_moved_and_one_changed_is_told_and_not_doubled():
+    mine = edit(b"<A name", C + b"<A name", WITHOUT_C)
+    theirs = edit(b"<B name", C.replace(b"<D/>", b"") + b"<B name", WITHOUT_C)
+    for one, other in ((mine, theirs), (theirs, mine)):
+        with pytest.raises(LogicError, match="'M/s/c' is moved here and to another place on disk"):
+            merge(BASE, one, other, "f.xml")
+
+
+def test_a_node_that_is_moved_beside_one_that_is_replaced_is_not_lost():
+    base = b'<root><A name="a"/><A name="b"/></root>'
+    mine = b'<root><A name="b"/><A name="a"/></root>'
+    theirs = b'<root><Z name="z"/><A name="b"/></root>'
+    assert merge(base, mine, theirs, "f.xml") == theirs
+    assert merge(base, theirs, mine, "f.xml") == b'<root><A name="b"/><Z name="z"/></root>'
+
+
+def test_a_node_in_the_place_of_another_is_not_that_one_with_another_name():
+    base = b'<root><P><A name="a"/></P><Q><A name="b"/></Q><R/></root>'
+    mine = b'<root><P/><Q><A name="b"><A name="a"/></A></Q><R/></root>'
+    theirs = b'<root><P/><Q><A name="a"/></Q><R><A name="b"/></R></root>'
+    for one, other in ((mine, theirs), (theirs, mine)):
+        with pytest.raises(LogicError, match=r"'Q/b' is .*changed"):
+            merge(base, one, other, "f.xml")
+
+
 def canonical(element):
     below = tuple(canonical(child) for child in element.children)
     return element.tag, tuple(sorted(element.attributes.items())), below
