@@ -189,7 +189,7 @@ class Skills:
 
 
 def test_the_motions_that_are_done_are_those_of_the_preview_that_was_approved(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, trees: list[MissionTrees]
 ) -> None:
     file = tmp_path / "motions.json"
     file.write_text("[2]", encoding="utf-8")  # by another preview, while the question stood
@@ -205,3 +205,7 @@ def test_the_motions_that_are_done_are_those_of_the_preview_that_was_approved(
     (mission,) = missions
     assert mission
     assert given == [f"{mission}\n[1]", f"{mission}\n"]
+    trees[:] = [MissionTrees(unsaved=("pick",))]  # edited when nobody looked
+    console = Answering()
+    verb.execute(Stack("test"), found, OPTIONS, console)
+    assert "Changed since the preview: the tree of 'pick' has been edited." in console.text

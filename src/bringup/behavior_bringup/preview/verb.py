@@ -115,14 +115,21 @@ def _changes(
 
 
 def execute(stack: Stack, found: Preview, options: argparse.Namespace, console: Console) -> int:
-    """Run the mission for real, and tell where it went otherwise than previewed."""
+    """Run the mission for real, and tell where it went otherwise than previewed.
+
+    Trees are looked at once more: the executor tells of edits since it has accepted the mission,
+    and one may have come between the last look and that.
+    """
     from behavior_bringup.preview.agreement import agreement
     from behavior_bringup.preview.motions import handed_over
-    from behavior_bringup.preview.run import observed, run_for_real
+    from behavior_bringup.preview.run import observed, run_for_real, trees_now
+    from behavior_bringup.preview.trees import tree_changes
 
     mission = uuid.uuid4().hex[:12]
     with handed_over(stack, mission, found.motions_text, options.namespace) as choices:
         outcome = run_for_real(stack, found, mission, options.namespace, console)
+    for line in tree_changes(found.trees, trees_now(stack, found, options.namespace)):
+        say(f"Changed since the preview: {line}.", console)
     for line in choices.lines():
         say(line, console)
     end = observed(stack, options.namespace)
