@@ -210,6 +210,7 @@ class Actions:
                 get_result_async=self._answer, cancel_goal_async=self._answer
             ),
             on_status={},
+            forget=lambda identifier: None,
         )
 
     def _send(self, kind: Any, name: str, goal: Any) -> Future:

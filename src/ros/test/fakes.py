@@ -85,6 +85,9 @@ class PuppetClient:
     def handle_of(self, identifier):
         return self._by_identifier[bytes(identifier.uuid)].handle()
 
+    def forget(self, identifier):
+        self.on_status.pop(bytes(identifier.uuid), None)
+
     def list_goal(self, server, status):
         """The server's list of goals arrives."""
         if server.answer.done() and not server.accepted:

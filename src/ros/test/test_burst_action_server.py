@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hundreds of goals at once: all are answered, and results outlive the list of goals."""
 
+import gc
+import weakref
+
 import pytest
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import Pick
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.task import Future
 
-from behavior_ros import BurstActionClient, BurstActionServer
+from behavior_ros import BurstActionClient, BurstActionServer, End, remote_actions
 from behavior_ros.actions import burst_action_server
 from behavior_ros.testing import until
 
@@ -59,6 +62,33 @@ def results(spinner2, handles):
     futures = spinner2.do(lambda: [handle.get_result_async() for handle in handles])
     until(lambda: all(future.done() for future in futures), 60.0, "all results")
     return [(f.result().status, f.result().result.message) for f in futures]
+
+
+def test_of_goals_that_ended_the_client_keeps_nothing(spinner, spinner2):
+    answers = iter([GoalResponse.REJECT, GoalResponse.ACCEPT] * 3)
+    server, node = spinner.node("desk"), spinner2.node("client")
+    desk = spinner.do(
+        lambda: BurstActionServer(
+            server,
+            Pick,
+            "/desk",
+            goal_callback=lambda goal: next(answers),
+            handle_accepted_callback=lambda handle: desk.finish(handle, Pick.Result()),
+        )
+    )
+    action = spinner2.do(lambda: remote_actions(node).action(Pick, "/desk"))
+    until(action.ready, what="server")
+    goals = spinner2.do(lambda: [action.send(Pick.Goal(object_name=str(n))) for n in range(6)])
+    until(lambda: all(each.outcome is not None for each in goals), 60.0, "ends")
+    assert {each.outcome.end for each in goals} == {End.REJECTED, End.SUCCEEDED}
+    kept = [weakref.ref(each) for each in goals]
+    goals.clear()
+
+    def gone():
+        gc.collect()
+        return all(each() is None for each in kept)
+
+    until(gone, 60.0, "memory of the goals")
 
 
 def test_every_goal_of_a_burst_is_answered(spinner, spinner2, client):

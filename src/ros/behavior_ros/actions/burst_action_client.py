@@ -44,6 +44,15 @@ class BurstActionClient(ActionClient):  # type: ignore[misc] # rclpy has no type
         """Return a handle to ask with for a goal, be it acknowledged or not."""
         return ClientGoalHandle(self, identifier, None)
 
+    def forget(self, identifier: UUID) -> None:
+        """Hand on nothing more of a goal.
+
+        rclpy's keeps who hears of one that was rejected, or whose result never came, for good.
+        """
+        key = bytes(identifier.uuid)
+        self.on_status.pop(key, None)
+        self._feedback_callbacks.pop(key, None)
+
     async def execute(self, taken_data: Any) -> None:
         """Hand on what came, as rclpy does, and each goal's status."""
         await super().execute(taken_data)

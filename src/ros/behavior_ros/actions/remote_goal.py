@@ -310,4 +310,4 @@ class RemoteGoal:
         self._arrived()
         if self._watch is not None:
             self._watch.close()
-            self.action.client.on_status.pop(bytes(self._identifier.uuid), None)
+            self.action.client.forget(self._identifier)
