@@ -4,6 +4,7 @@
 import math
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from behavior_msgs.msg import (
     LoadTileRequest,
@@ -23,6 +24,7 @@ from behavior_executor.missions.mission import Code, Kind, MissionRequest, code_
 from behavior_executor.missions.report import Report
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.managers.action import ActionManager
+from behavior_navigation.managers.action_messages import broken_regions, region_index
 from behavior_navigation.rules.state import ActionPhase, Level, MapPhase
 from behavior_ros import (
     QOS_COMMAND,
@@ -244,6 +246,36 @@ def test_a_goal_in_a_frame_that_moves_and_is_lost(action: Action) -> None:
     why = action.manager.failure()
     assert code_of(why) is Code.GOAL_FRAME_LOST
     assert "'cart'" in why
+
+
+@pytest.mark.parametrize("x", [math.nan, math.inf, 1e300])
+def test_routes_on_no_map_are_not_driven(action: Action, x: float) -> None:
+    action.tick()
+    start(action)
+    message = Route(request_id=asked(action).id)
+    message.header.frame_id, message.header.stamp = "map", to_time(action.now)
+    message.path.poses = [upright_pose("map", at, 0.0) for at in (0.0, x, 10.0)]
+    action.world.say("/route", message)
+    until(lambda: action.manager.inputs["route"].sequence == 1, 90.0, "route")
+    assert not action.ask("newRouteAvailable")
+    assert "on no map" in action.manager.problem()
+
+
+def test_a_region_with_a_corner_that_is_no_number_stays_closed() -> None:
+    message = SemanticRegionArray()
+    for name, corners in (
+        ("lab", [(4.0, -1.0), (6.0, -1.0), (math.nan, 0.0), (6.0, 1.0), (4.0, 1.0)]),
+        ("whole", [(8.0, -1.0), (9.0, -1.0), (9.0, 1.0)]),
+        ("line", [(8.0, -1.0), (9.0, -1.0)]),
+    ):
+        region = SemanticRegion(id=name, type=2)
+        region.polygon.points = [Point32(x=x, y=y) for x, y in corners]
+        message.regions.append(region)
+    assert broken_regions(message) == ["lab", "line"]
+    index = region_index(message, lambda frame: Pose2D())
+    way_in = np.array([[5.5, 0.0], [7.0, 0.0]])
+    assert [region.id for region in index.touched_by(way_in[:1])] == ["lab"]
+    assert [region.id for region in index.touched_by(way_in[::-1])] == ["lab"]
 
 
 def test_regions_come_with_the_maneuver(action: Action) -> None:

@@ -18,6 +18,7 @@ from behavior_executor.missions.statistics import Metric
 from behavior_motion.planar_pose import Pose2D, yaw_of
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers.action_messages import (
+    broken_regions,
     maneuver_message,
     region_index,
     route_answer,
@@ -109,7 +110,11 @@ class ActionManager(NavigationManager):
             callback=self._on_route,
         )
         self._regions = self.input(
-            "semantic_regions", SemanticRegionArray, age_since=AgeSince.ARRIVAL, qos=QOS_LATCHED
+            "semantic_regions",
+            SemanticRegionArray,
+            age_since=AgeSince.ARRIVAL,
+            qos=QOS_LATCHED,
+            callback=self._on_regions,
         )
         self._new_regions: SemanticRegionArray | None = None
         self._requests = own.create_publisher(RouteRequest, values["tx_route_request"], QOS_COMMAND)
@@ -232,6 +237,13 @@ class ActionManager(NavigationManager):
         if self.state.action.phase is not ActionPhase.WAIT_ROUTE:
             return ""
         return f"waits for a route: {self.core.exchange.refusal or 'no answer yet'}"
+
+    def _on_regions(self, message: SemanticRegionArray) -> None:
+        if broken := broken_regions(message):
+            self.manager_node.get_logger().error(
+                f"semantic regions {', '.join(broken)[:200]} have corners that are no numbers, or "
+                "fewer than three: they may enclose less than they were meant to"
+            )
 
     def _on_route(self, message: Route) -> None:
         stamp = seconds(message.header.stamp)

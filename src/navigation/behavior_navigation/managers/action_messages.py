@@ -14,6 +14,7 @@ from geometry_msgs.msg import Point32, PoseStamped
 from nav_msgs.msg import Path
 
 from behavior_motion.planar_pose import Pose2D, yaw_of
+from behavior_navigation.rules.action_core import LARGEST
 from behavior_navigation.rules.maneuver import Maneuver
 from behavior_navigation.rules.polyline import Points
 from behavior_navigation.rules.regions import Region, RegionIndex
@@ -64,8 +65,9 @@ def route_answer(message: Route, place_of: Callable[[str], Pose2D | None]) -> Ro
         else:
             corners = (place @ planar(stamped.pose) for stamped in message.path.poses)
             points = tuple((corner.x, corner.y) for corner in corners)
-            if not all(math.isfinite(x) and math.isfinite(y) for x, y in points):
-                points, text = (), "the route has points that are not finite"
+            if not all(abs(x) <= LARGEST and abs(y) <= LARGEST for x, y in points):
+                points = ()
+                text = f"the route has points that are on no map: coordinates reach {LARGEST:g} m"
     return RouteAnswer(
         request_id=message.request_id,
         stamp=seconds(message.header.stamp),
@@ -118,14 +120,27 @@ def region_message(region: Region) -> SemanticRegion:
 def region_index(
     message: SemanticRegionArray, place_of: Callable[[str], Pose2D | None]
 ) -> RegionIndex | None:
-    """The regions of a map, in the frame of routes; None: their frame is not known."""
+    """The regions of a map, in the frame of routes; None: their frame is not known.
+
+    Corners that are no numbers are left out, so that what they had enclosed stays closed.
+    """
     place = place_of(message.header.frame_id)
     if place is None:
         return None
     return RegionIndex([_region(region, place) for region in message.regions])
 
 
+def broken_regions(message: SemanticRegionArray) -> list[str]:
+    """Identifiers of regions with corners that are no numbers, or with fewer than three."""
+    whole = (3 <= len(_corners(each)) == len(each.polygon.points) for each in message.regions)
+    return [each.id for each, is_whole in zip(message.regions, whole, strict=True) if not is_whole]
+
+
+def _corners(region: SemanticRegion) -> list[Point32]:
+    return [p for p in region.polygon.points if math.isfinite(p.x) and math.isfinite(p.y)]
+
+
 def _region(message: SemanticRegion, place: Pose2D) -> Region:
-    corners = [place @ Pose2D(p.x, p.y) for p in message.polygon.points]
+    corners = [place @ Pose2D(p.x, p.y) for p in _corners(message)]
     polygon = np.array([[c.x, c.y] for c in corners], dtype=np.float64).reshape(-1, 2)
     return Region(message.id, message.type, polygon, message.speed_limit)
