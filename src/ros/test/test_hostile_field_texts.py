@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("geometry_msgs.msg")
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point
+from geometry_msgs.msg import Point, Point32
 from sensor_msgs.msg import JointState
 
 from behavior_ros.messages.field_values import message_from_text, messages_from_text
@@ -25,6 +25,8 @@ DEEP = "[" * 60_000
         (Point, "1;" * 500_000),
         (Point, "1;2;" + "x" * 60_000),
         (Point, "1;2;\x1b[2J"),
+        (Point32, "1;2;3.5e38"),
+        (Point32, 'json:{"x": -3.5e38}'),
         (Time, "1e300"),
         (Time, "-1e300"),
         (JointState, 'json:{"position": [' + "9" * 400 + "]}"),
@@ -39,3 +41,9 @@ def test_text_is_refused_in_a_short_sentence(message, text):
             read(message, text)
         assert 0 < len(str(caught.value)) < 600
         assert str(caught.value).isprintable()
+
+
+def test_the_largest_numbers_that_fit_are_taken():
+    largest = 3.4028234663852886e38
+    assert message_from_text(Point32, f"{largest!r};-{largest!r};0").y == -largest
+    assert message_from_text(Point, "1e300;0;0").x == 1e300

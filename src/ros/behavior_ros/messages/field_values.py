@@ -33,7 +33,9 @@ from behavior_ros.messages.interfaces import load_message
 from behavior_ros.messages.limits import MOST_TEXT
 from behavior_ros.messages.sent_text import read_json, shown
 
-_FLOATS = ("float", "double", "float32", "float64")
+_SINGLE = ("float", "float32")
+_FLOATS = (*_SINGLE, "double", "float64")
+_LARGEST_SINGLE = (2.0 - 2.0**-23) * 2.0**127
 _TEXTS = re.compile(r"w?string(<\d+>)?")
 _SEQUENCE = re.compile(r"sequence<(?P<item>.+?)(?:, (?P<bound>\d+))?>")
 _ARRAY = re.compile(r"(?P<item>.+)\[(?P<size>\d+)\]")
@@ -69,9 +71,12 @@ def fit(value: Any, type_text: str) -> Any:
         if isinstance(value, bool) or not hasattr(value, "__float__"):
             raise ValueError(f"{shown(value)} is no number")
         try:
-            return float(value)
+            number = float(value)
         except OverflowError:
             raise ValueError("the whole number is too large for a number field") from None
+        if type_text in _SINGLE and _LARGEST_SINGLE < abs(number) < math.inf:
+            raise ValueError(f"{shown(number)} does not fit {type_text}: it would be infinite")
+        return number
     if _TEXTS.fullmatch(type_text):
         if not isinstance(value, str):
             raise ValueError(f"{shown(value)} is no text")
@@ -217,8 +222,9 @@ def _numbers(parts: Sequence[str], names: Sequence[str], what: str) -> list[floa
 
 
 def _point(message: Any, parts: Sequence[str]) -> Any:
-    x, y, z = _numbers(parts, ("x", "y", "z"), message.__name__)
-    return message(x=x, y=y, z=z)
+    names = ("x", "y", "z")
+    numbers = _numbers(parts, names, message.__name__)
+    return message_from_mapping(message, dict(zip(names, numbers, strict=True)))
 
 
 def _quaternion(message: Any, parts: Sequence[str]) -> Any:
