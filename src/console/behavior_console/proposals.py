@@ -25,6 +25,8 @@ from behavior_console.protocol import Answer, Role
 DECIDE: Sequence[str] = (sys.executable, "-m", "behavior_bringup", "proposals")
 LONGEST_TREE = 40_000
 """Characters of a text that is shown; who cannot read all of it here decides at a terminal."""
+MOST_LINES = 2_000
+"""Of a tree that is shown by what it changes; to compare longer ones would keep pages waiting."""
 MOST_SHOWN = 20
 """Of those that wait the newest, and as many that were decided."""
 _DECIDED = {"approve": "approved", "reject": "rejected"}
@@ -156,22 +158,23 @@ def _read(file: Path) -> dict[str, Any] | None:
         found = json.loads(data)
         texts = {key: found[key] for key in ("id", "created", "author", "mission", "reason")}
         more = {key: found.get(key, "") for key in ("trial", "status", "decided", "outcome")}
-        whole = _difference(found["before"], found["xml"]) if found.get("base") else found["xml"]
-        texts |= more | {"digest": found["digest"], "text": whole}
-    except (ValueError, KeyError, TypeError):
+        texts |= more | {"digest": found["digest"], "text": found["xml"]}
+        before = str(found["before"]) if found.get("base") else ""
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     if not all(isinstance(text, str) for text in texts.values()) or texts["id"] != file.stem:
         return None
+    whole = _difference(before, texts["text"]) if found.get("base") else texts["text"]
     cut = len(whole) > LONGEST_TREE
     return {**texts, "text": whole[:LONGEST_TREE], "cut": cut, "edit": bool(found.get("base"))}
 
 
 def _difference(before: str, after: str) -> str:
-    """What an edit changes, as lines of a diff."""
-    lines = difflib.unified_diff(
-        before.splitlines(), after.splitlines(), "now", "proposed", lineterm=""
-    )
-    return "\n".join(lines)
+    """What an edit changes, as lines of a diff; of a long one all that it says."""
+    old, new = before.splitlines(), after.splitlines()
+    if max(len(old), len(new)) > MOST_LINES:
+        return after
+    return "\n".join(difflib.unified_diff(old, new, "now", "proposed", lineterm=""))
 
 
 async def _said(line: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from behavior_console.audit import Audit
 from behavior_console.channels import Channels
 from behavior_console.commands import Client, Commands
 from behavior_console.control import Control
-from behavior_console.proposals import LONGEST_TREE, MOST_SHOWN, ProposalDesk
+from behavior_console.proposals import LONGEST_TREE, MOST_LINES, MOST_SHOWN, ProposalDesk
 from behavior_console.protocol import Answer, Command, Role
 
 ANN = Client(1, "ann", Role.EDIT)
@@ -69,8 +69,9 @@ def test_what_waits_is_shown_newest_first_and_changes_as_lines(room: Room) -> No
     room.propose("00000002", base="b", before="<a/>", trial="9 of 10 succeeded")
     room.propose("00000003", status="rejected")
     (room.folder / "audit.jsonl").write_text("{}")
-    for name, text in (("1", "no json"), ("2", "[]"), ("3", '{"id": "else"}')):
+    for name, text in (("1", "no json"), ("2", "[]"), ("3", '{"id": "else"}'), ("4", "[" * 9**5)):
         (room.folder / f"{name}.json").write_text(text)
+    room.propose("00000005", base="b", before=7, xml=7)
     edit, new, decided = room.rows()
     assert (edit["id"], edit["edit"], edit["trial"]) == ("00000002", True, "9 of 10 succeeded")
     assert "-<a/>" in edit["text"]
@@ -80,6 +81,14 @@ def test_what_waits_is_shown_newest_first_and_changes_as_lines(room: Room) -> No
     for number in range(2 * MOST_SHOWN):
         room.propose(f"{number:08x}")
     assert len(room.rows()) == MOST_SHOWN
+
+
+def test_a_long_edit_keeps_no_page_waiting(room: Room) -> None:
+    lines = [str(number % 104) for number in range(MOST_LINES + 1)]
+    room.propose(base="b", before="\n".join(reversed(lines)), xml="\n".join(lines))
+    (row,) = room.rows()
+    assert row["text"] == "\n".join(lines)
+    assert row["edit"]
 
 
 def test_a_person_approves_what_was_shown(room: Room) -> None:
