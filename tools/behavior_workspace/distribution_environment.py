@@ -26,7 +26,7 @@ EVERYWHERE = ("pydantic", "scipy", "toppra", "ruckig", "daqp")
 PARTS = {
     "planning": ("ompl",),
     "robots": ("example-robot-data",),
-    "simulation": ("mujoco",),
+    "simulation": ("mujoco", "pycollada"),
     "fleet": ("paho-mqtt",),
     "sharing": ("pycrdt",),
     "recording": ("mcap", "mcap-ros2-support"),

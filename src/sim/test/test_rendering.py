@@ -23,11 +23,13 @@ TRIANGLE = """<?xml version="1.0"?>
   <color>1 0 0 1</color></diffuse></phong></technique></profile_COMMON></effect></library_effects>
  <library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
  <library_geometries><geometry id="g"><mesh>
-  <source id="p"><float_array count="12">0 0 0 1 0 0 1 1 0 0 1 0</float_array></source>
+  <source id="p"><float_array id="a" count="12">0 0 0 1 0 0 1 1 0 0 1 0</float_array>
+   <technique_common><accessor source="#a" count="4" stride="3">
+    <param name="X"/><param name="Y"/><param name="Z"/></accessor></technique_common></source>
   <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
   <polylist count="1" material="s"><input semantic="VERTEX" source="#v" offset="1"/>
-   <input semantic="NORMAL" source="#n" offset="0"/>
-   <vcount>4</vcount><p>9 0 9 1 9 2 9 3</p></polylist>
+   <input semantic="NORMAL" source="#p" offset="0"/>
+   <vcount>4</vcount><p>3 0 3 1 3 2 3 3</p></polylist>
  </mesh></geometry></library_geometries>
  <library_visual_scenes><visual_scene>
   <node><translate>0 0 2</translate><rotate>0 0 1 90</rotate>
@@ -138,8 +140,26 @@ def test_collada(tmp_path: Path) -> None:
     assert corners.shape == (2, 3, 3)
     # Turned by a right angle, lifted by 2, then halved to metres.
     assert part.vertices == pytest.approx(
-        np.array([[0, 0, 1], [0, 0.5, 1], [-0.5, 0.5, 1], [-0.5, 0, 1]]), abs=1e-9
+        np.array([[0, 0, 1], [0, 0.5, 1], [-0.5, 0.5, 1], [-0.5, 0, 1]]), abs=1e-6
     )
+
+
+def test_what_wears_a_broken_texture_is_grey(tmp_path: Path) -> None:
+    file = tmp_path / "square.dae"
+    file.write_text(TRIANGLE.replace("<color>1 0 0 1</color>", '<texture texture="none"/>'))
+    (part,) = load_collada(file)
+    assert part.color == (0.7, 0.7, 0.7, 1.0)
+    assert len(part.faces) == 2
+
+
+def test_what_is_wrong_in_a_collada_file_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "square.dae"
+    file.write_text(TRIANGLE.replace('url="#e"', 'url="#f"'))
+    with pytest.raises(ValueError, match=r"square\.dae holds no triangles"):
+        load_collada(file)
+    assert "square.dae: Effect not found: #f" in caplog.text
 
 
 @pytest.mark.slow

@@ -22,7 +22,6 @@ from behavior_motion.errors import known
 from behavior_motion.robot.srdf import disabled_pairs
 from behavior_motion.robot.urdf import joined_links, link_names, rigid_links, robot_urdf
 from behavior_sim.worlds.camera_config import CameraConfig
-from behavior_sim.worlds.collada import load_collada
 from behavior_sim.worlds.config import FixtureConfig, ObjectConfig, PartConfig, WorldConfig, volume
 from behavior_sim.worlds.door import add_door
 from behavior_sim.worlds.reading import WorldError
@@ -407,6 +406,8 @@ def _add_mesh(spec: Any, file: Path, name: str, color: list[float]) -> list[str]
 
 def _add_parts(spec: Any, file: Path, prefix: str) -> list[str]:
     """One mesh and material for each colour of a COLLADA file; their names."""
+    from behavior_sim.worlds.collada import load_collada  # takes long; for pictures alone
+
     names = []
     for index, part in enumerate(load_collada(file)):
         name = f"{prefix}_{index}"
