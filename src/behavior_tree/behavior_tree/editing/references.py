@@ -155,16 +155,18 @@ class References:
             after = child.get("execute_after") or ""
             if self.lists.role(child) == "Step" and after not in (PREVIOUS, BEGINNING, CALLED):
                 for name in listed(after):
-                    named = [c for c in around.children if name in self.lists.described(c).names]
-                    yield Link(child, "execute_after", name, frozenset(named))
+                    named = frozenset(self.lists.called(around, name))
+                    yield Link(child, "execute_after", name, named)
 
     def _clauses(self, around: Element) -> Iterator[Link]:
         tried = self.lists.tried(around)
-        inside = list(self._inside(tried, set()))
+        inside: dict[str, set[Element]] = {}
+        for each in self._inside(tried, set()):
+            for name in names_of(each):
+                inside.setdefault(name, set()).add(each)
         for clause in around.children[len(tried) :]:
             for name in listed(clause.get("of") or ""):
-                named = frozenset(each for each in inside if name in names_of(each))
-                yield Link(clause, "of", name, named)
+                yield Link(clause, "of", name, frozenset(inside.get(name, ())))
 
     def _inside(self, elements: list[Element], seen: set[str]) -> Iterator[Element]:
         for element in elements:

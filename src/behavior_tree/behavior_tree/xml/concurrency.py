@@ -92,13 +92,17 @@ class _Checks(ListElements):
         if not clauses and tried:
             message = "a Try has no clause: nothing of this is caught"
             self.add(tried[-1], path, message, "add a <Catch>, or write <ConcurrentSequence>")
+        inside = [each for child in tried for each in (child, *below(child))]
+        # In a SubTree may be any name.
+        known = None if any(each.tag == "SubTree" for each in inside) else _names(inside)
         for child in clauses:
             if self.role(child) != "Catch":
                 message = "this stands behind a Catch, where only clauses stand"
                 self.add(child, path, message, "put it before the first Catch, or into a clause")
                 continue
             self._kinds(child, path)
-            self._of(child, path, tried)
+            if known is not None:
+                self._of(child, path, known)
 
     def _kinds(self, clause: Element, path: str) -> None:
         text = clause.get("kind") or ""
@@ -108,19 +112,13 @@ class _Checks(ListElements):
                 message = f"there is no kind of cause '{shorten(kind)}'"
                 self.add(clause, path, message, f"one of {', '.join(known)}", "kind")
 
-    def _of(self, clause: Element, path: str, tried: list[Element]) -> None:
+    def _of(self, clause: Element, path: str, known: dict[str, None]) -> None:
         text = clause.get("of") or ""
-        if pointer_key(text, "of") is not None:
-            return
-        inside = [each for child in tried for each in (child, *below(child))]
-        if any(each.tag == "SubTree" for each in inside):
-            return  # it may be in there
-        names = list(dict.fromkeys(name for each in inside for name in names_of(each)))
-        for name in listed(text):
-            if name not in names:
+        for name in [] if pointer_key(text, "of") is not None else listed(text):
+            if name not in known:
                 message = f"of names '{shorten(name)}', which is not tried"
-                known = ", ".join(map(shorten, names[:20]))
-                self.add(clause, path, message, f"one of {known}", "of")
+                some = ", ".join(map(shorten, list(known)[:20]))
+                self.add(clause, path, message, f"one of {some}", "of")
 
     # -- warnings -------------------------------------------------------------------------------
 
@@ -142,3 +140,8 @@ class _Checks(ListElements):
             limited = clause.get("then") == "retry" and not endless
             if not limited and not any(clause.get(name) for name in ("of", "kind", "if")):
                 catches_all = clause
+
+
+def _names(elements: list[Element]) -> dict[str, None]:
+    """What elements are called, in their order."""
+    return {name: None for each in elements for name in names_of(each)}

@@ -120,13 +120,13 @@ class JumpChecks(ListElements):
         for place in leaf.places():
             if self.is_called(place.child):
                 return None  # a jump does not leave what a Gosub runs
-            for child in self.layered(place.around):
-                if leaf.to in self.described(child).names:
+            for child in self.called(place.around, leaf.to):
+                if child in self.layered(place.around):
                     return place, child
         return None
 
     def _ambiguous(self, leaf: _Leaf, around: Element) -> None:
-        named = [c for c in around.children if leaf.to in self.described(c).names]
+        named = self.called(around, leaf.to)
         if len(named) > 1:
             message = f"to names '{shorten(leaf.to)}', and {len(named)} children are called so"
             self.add(leaf.element, leaf.path, message, "give each another name", "to")
@@ -165,8 +165,8 @@ class JumpChecks(ListElements):
 
     def _routine(self, leaf: _Leaf) -> Element | None:
         for place in leaf.places():
-            for child in place.around.children:
-                if self.is_called(child) and leaf.to in self.described(child).names:
+            for child in self.called(place.around, leaf.to):
+                if self.is_called(child):
                     return child
         return None
 

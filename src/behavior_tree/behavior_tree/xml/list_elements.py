@@ -17,12 +17,22 @@ _ROLES = (*LISTS, "Step", "Catch", "Goto", "Gosub")
 
 
 @dataclass
+class _Inside:
+    """The children of a list."""
+
+    layered: list[Element]
+    called: dict[str, list[Element]]
+
+
+@dataclass
 class ListElements:
-    """Knows node types, and collects problems."""
+    """Knows node types, and collects problems. Elements must not change meanwhile."""
 
     manifests: Mapping[str, TreeNodeManifest]
     severity: str = "error"
     problems: list[XmlProblem] = field(default_factory=list)
+    _lists: dict[Element, _Inside] = field(default_factory=dict)
+    """Children of the lists that were asked for: many name one of many."""
 
     @property
     def known(self) -> bool:
@@ -47,7 +57,20 @@ class ListElements:
 
     def layered(self, element: Element) -> list[Element]:
         """The children that a list puts in order."""
-        return [child for child in self.tried(element) if not self.is_called(child)]
+        return self._inside(element).layered
+
+    def called(self, element: Element, name: str) -> list[Element]:
+        """The children of a list that others call by a name."""
+        return self._inside(element).called.get(name, [])
+
+    def _inside(self, element: Element) -> _Inside:
+        if element not in self._lists:
+            layered = [child for child in self.tried(element) if not self.is_called(child)]
+            inside = self._lists[element] = _Inside(layered, {})
+            for child in element.children:
+                for name in dict.fromkeys(self.described(child).names):
+                    inside.called.setdefault(name, []).append(child)
+        return self._lists[element]
 
     def described(self, element: Element) -> Child:
         """A child of a list, as far as the order goes."""

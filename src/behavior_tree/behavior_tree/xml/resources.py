@@ -74,8 +74,15 @@ class _Resources(ListElements):
             return
         self._calls |= JumpChecks(self.manifests).calls(definition)
         for element, path in with_paths(definition.element, definition.label):
-            for first, second in self._together(element):
-                for one, other, both in self._contested(self._used(first), self._used(second)):
+            if resolve_type(element) not in self._wide:
+                continue
+            used = {child: self._used(child) for child in element.children}
+            told: set[tuple[Element, str]] = set()
+            for first, second in self._together(element, used):
+                for one, other, both in self._contested(used[first], used[second]):
+                    if (second, both) in told:
+                        continue
+                    told.add((second, both))
                     message = f"'{shorten(one)}' and '{shorten(other)}' may run at "
                     message += f"once, and both command '{shorten(both)}'"
                     self.add(second, path, message, "let one come after the other")
@@ -90,23 +97,27 @@ class _Resources(ListElements):
                     named.add(both)
                     yield earlier, leaf, both
 
-    def _together(self, element: Element) -> Iterator[tuple[Element, Element]]:
-        """Pairs of children that may run at once."""
-        children = list(element.children)
+    def _together(
+        self, element: Element, used: Mapping[Element, Used]
+    ) -> Iterator[tuple[Element, Element]]:
+        """Pairs of children that command something and may run at once."""
         if resolve_type(element) in _TOGETHER:
-            yield from combinations(children, 2)
+            yield from combinations([child for child in element.children if used[child]], 2)
         if self.role(element) not in LISTS or element.get("concurrent") in ("false", "0"):
             return
         layered = self.layered(element)
         order = find_order([self.described(child) for child in layered])
         if not isinstance(order, Order):
             return  # told elsewhere
-        earlier: dict[int, set[int]] = {}
+        earlier: dict[int, int] = {}
+        """A bit for each child: of long lists sets would fill the memory."""
         for index in order.sequence:
-            before = order.before[index]
-            earlier[index] = set(before).union(*(earlier[other] for other in before))
-        for first, second in combinations(range(len(layered)), 2):
-            if first not in earlier[second] and second not in earlier[first]:
+            earlier[index] = 0
+            for other in order.before[index]:
+                earlier[index] |= earlier[other] | 1 << other
+        moving = [index for index, child in enumerate(layered) if used[child]]
+        for first, second in combinations(moving, 2):
+            if not (earlier[second] >> first | earlier[first] >> second) & 1:
                 yield layered[first], layered[second]
 
     def _used(self, element: Element) -> Used:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from behavior_tree import LoadError, TreeEditor, restore_tree, save_tree
 from behavior_tree.decider import holders, register_decider_nodes
 from behavior_tree.schedule import make_schedule
+from behavior_tree.xml.list_elements import ListElements
 
 
 def goto(name, once="", after=None):
@@ -431,3 +432,19 @@ def test_jumps_end_what_they_leave_and_the_list_comes_to_its_end(children, data)
         assert (name in open_names) == (sign != "+")
         (open_names.add if sign == "+" else open_names.remove)(name)
     assert not open_names
+
+
+def test_many_names_among_many_children_are_looked_up_once_each(monkeypatch):
+    described = []
+    original = ListElements.described
+    monkeypatch.setattr(
+        ListElements, "described", lambda self, e: described.append(e) or original(self, e)
+    )
+    number = 100
+    children = [
+        f'<Checkpoint name="c{i}"/><Goto to="c{i}" _skipIf="true"/>{routine(f"r{i}", act(f"a{i}"))}'
+        f'<Gosub to="r{i}"/>'
+        for i in range(number)
+    ]
+    Rig().tree(concurrent(*children))
+    assert len(described) <= 3 * 4 * number  # of each child by order, jumps and resources

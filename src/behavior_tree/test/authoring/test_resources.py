@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from behavior_tree import CauseKind, InputPort, LoadError, TreeEditor
 from behavior_tree.kernel.saving import restore_tree, save_tree
 from behavior_tree.run_control import RunControl
+from behavior_tree.xml.resources import _Resources
 
 
 class Arm(Act):
@@ -133,6 +134,21 @@ def test_an_edit_beside_what_is_made_of_others_is_refused():
     tree = rig.tree(concurrent(BOTH, step(BASE)))
     with pytest.raises(LoadError, match="'both' and 'l' may run at once"):
         TreeEditor(tree, rig.factory).insert("all", -1, step(LEFT))
+
+
+def test_each_of_many_at_once_is_looked_at_once(monkeypatch):
+    looked_at = []
+    used = _Resources._used
+    monkeypatch.setattr(_Resources, "_used", lambda self, e: looked_at.append(e) or used(self, e))
+    for body in (
+        f"<ParallelAll>{A}{BASE * 100}</ParallelAll>",
+        concurrent(A, *100 * [step(BASE)]),
+    ):
+        looked_at.clear()
+        with pytest.raises(LoadError) as caught:
+            make().tree(body)
+        assert len(looked_at) == 101
+        assert len(caught.value.problems) == 99, "one for each, though there are 4950 pairs"
 
 
 def test_names_with_ports():

@@ -8,7 +8,7 @@ nodes: both describe them by `Child`.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from behavior_tree.shown_text import shorten
@@ -57,14 +57,23 @@ def listed(text: str) -> list[str]:
 def find_order(children: Sequence[Child]) -> Order | list[Mistake]:
     """The order that the children ask for, or all that is wrong with it."""
     mistakes: list[Mistake] = []
-    before = [_before(index, children, mistakes) for index in range(len(children))]
+    called: dict[str, list[int]] = {}
+    for index, child in enumerate(children):
+        for name in dict.fromkeys(child.names):
+            called.setdefault(name, []).append(index)
+    before = [_before(index, children, called, mistakes) for index in range(len(children))]
     sequence = _sequence(before)
     if len(sequence) < len(children):
         mistakes.append(_cycle(children, before, set(range(len(children))) - set(sequence)))
     return mistakes or Order(before, sequence)
 
 
-def _before(index: int, children: Sequence[Child], mistakes: list[Mistake]) -> tuple[int, ...]:
+def _before(
+    index: int,
+    children: Sequence[Child],
+    called: Mapping[str, list[int]],
+    mistakes: list[Mistake],
+) -> tuple[int, ...]:
     after = children[index].after.strip()
     if after == BEGINNING or (after == PREVIOUS and index == 0):
         return ()
@@ -72,7 +81,7 @@ def _before(index: int, children: Sequence[Child], mistakes: list[Mistake]) -> t
         return (index - 1,)
     found: list[int] = []
     for name in listed(after) or [after]:
-        named = [place for place, child in enumerate(children) if name in child.names]
+        named = called.get(name, [])
         if len(named) == 1:
             found += named
             continue
