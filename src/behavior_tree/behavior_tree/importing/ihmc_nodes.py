@@ -8,6 +8,7 @@ later here, never earlier, and a note says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,10 @@ LISTS = ("Sequence", "Root", "Basic", "Fallback")
 """Kinds that have children and mean something by themselves."""
 HARD_CODED = ("DoorTraversal", "BuildingExploration", "TrashCanInteraction", "AI2R")
 """Kinds that have children and a program of their own."""
-_RESERVED = ("previous", "beginning", "gosub", "")
+_RESERVED = ("previous", "beginning", "gosub", "=", "")
+_OTHERWISE = str.maketrans(";{}", ",()")
+"""What would not be a name where a node is called by it, and what is written instead."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 Warn = Callable[[str], None]
 
 
@@ -100,16 +104,21 @@ def _read(json: Any, parent: IhmcNode | None) -> IhmcNode:
 
 
 def _name_apart(root: IhmcNode) -> None:
-    """Two children of a list need two names, and none may mean something else."""
+    """Two children of a list need two names, and none may mean something else; two SubTrees of a
+    tree, too.
+    """
+    files: set[str] = set()
     for node in root.all():
         taken: set[str] = set()
         for child in node.children:
-            plain = child.said_name.replace(";", ",").strip()
+            plain = _CONTROL.sub(" ", child.said_name.translate(_OTHERWISE)).strip()
             plain = f"{plain or child.kind} node" if plain.lower() in _RESERVED else plain
             name, number = plain, 2
-            while name in taken:
+            while name in taken or (child.kind == "File" and name in files):
                 name, number = f"{plain} ({number})", number + 1
             taken.add(name)
+            if child.kind == "File":
+                files.add(name)
             child.name = name
 
 

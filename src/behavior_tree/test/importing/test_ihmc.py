@@ -157,6 +157,24 @@ def test_of_names_the_nearest_before_counts(tmp_path):
     assert export_ihmc(case.xml) == {"j.json": case.text}
 
 
+@pytest.mark.parametrize("name", ["{a}", "=", "two\nlines", "del\x7f", "a;b"])
+def test_names_that_would_mean_something_else_here_are_adapted_and_come_back(tmp_path, name):
+    again = leaf("GotoNodeDefinition", "again", nodeToGoto=name)
+    case = Case(
+        tmp_path, sequence("j.json", wait(name), wait("b", "Beginning"), wait("c", name), again)
+    )
+    case.load()
+    assert export_ihmc(case.xml) == {"j.json": case.text}
+
+
+def test_a_file_that_two_lists_of_a_file_use(tmp_path):
+    (tmp_path / "f.json").write_text(jackson(sequence("f.json", wait("w"))))
+    use = {"file": "f.json"}
+    case = Case(tmp_path, sequence("j.json", use, sequence("in", use, wait("a")), use))
+    case.load()
+    assert export_ihmc(case.xml)["j.json"] == case.text
+
+
 def test_across_lists_nothing_begins_earlier(tmp_path):
     inner = sequence("inner", wait("x"), wait("y", "a"), wait("z", "Beginning"))
     case = Case(
