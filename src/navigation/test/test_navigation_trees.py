@@ -360,6 +360,15 @@ def test_a_goal_that_moves_gets_a_new_route_while_the_robot_drives_on(
     assert bench.state.action.reroutes == 1
 
 
+def test_a_goal_that_moves_away_in_the_last_moment_is_not_reached(bench: NavigationBench) -> None:
+    bench.world.frames["cart"] = Pose2D(3.0)
+    mission = bench.go(0.0, frame="cart")
+    bench.until(lambda: bench.action._check._ticks == 1)  # the next tick would be the last one
+    bench.world.frames["cart"] = Pose2D(3.0, 4.0)
+    assert bench.finish(mission) is Code.SUCCESS
+    assert bench.world.robot.distance(Pose2D(3.0, 4.0)) <= 0.25
+
+
 def test_the_old_place_of_a_goal_is_not_the_goal(bench: NavigationBench) -> None:
     bench.world.frames["cart"] = Pose2D(3.0)
     mission = bench.go(0.0, frame="cart")

@@ -584,6 +584,7 @@ class ActionCore:
             remaining = follower.remaining if follower is not None else math.inf
         self.action.goal_reached = (
             goal is not None
+            and not (self._watch is not None and self._watch.moved)
             and self.state.localization.good
             and not self.action.paused
             and self._check.update(robot, goal, speed, self._final_published, remaining=remaining)

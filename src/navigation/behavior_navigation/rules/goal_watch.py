@@ -37,6 +37,8 @@ class GoalWatch:
         """The goal that routes are made to; None: never known."""
         self.changed = False
         """It is somewhere else now; `accept` takes it over."""
+        self.moved = False
+        """When it was seen last it was somewhere else, for however short a time."""
         self._newest: Pose2D | None = None
         self._seen = now
         self._accepted = -math.inf
@@ -66,7 +68,7 @@ class GoalWatch:
         """Pursue the goal where it is now."""
         if self._newest is not None:
             self.pursued, self._accepted = self._newest, self._now
-        self._ticks, self.changed = 0, False
+        self._ticks, self.changed, self.moved = 0, False, False
         return self.pursued
 
     @property
@@ -77,7 +79,8 @@ class GoalWatch:
     def _count(self, old: Pose2D, new: Pose2D) -> None:
         rule = self.rule
         moved, turned = old.distance(new), old.turn(new)
-        if moved > rule.translation or turned > rule.rotation:
+        self.moved = moved > rule.translation or turned > rule.rotation
+        if self.moved:
             self._ticks += 1
         elif moved < rule.release * rule.translation and turned < rule.release * rule.rotation:
             self._ticks = 0
