@@ -53,12 +53,8 @@ class ErrorCode(enum.IntEnum):
     """No such link or frame."""
     INVALID_OBJECT_NAME = 26
     """No such object, or a name that cannot be given."""
-    INVALID_STATE_NAME = 27
-    """No such named configuration."""
     INVALID_GEOMETRY = 28
     """A shape that cannot be."""
-    INVALID_ROBOT_STATE = 29
-    """The robot's joints are wanted and not known."""
     INVALID_OPTION = 30
     """Any other argument that cannot be."""
 

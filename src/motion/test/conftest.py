@@ -89,6 +89,20 @@ def joints(planner: MotionPlanner, pose: np.ndarray) -> np.ndarray:
     return result.q
 
 
+def take(planner: MotionPlanner, name: str, q: np.ndarray, link: str = "tool") -> None:
+    """Attach an object where it is."""
+    link_T_base = np.linalg.inv(planner.robot.forward_kinematics(q, link))
+    relative = link_T_base @ planner.scene.object_pose(name)
+    planner.scene.attach_object(name, link, link_T_object=relative)
+
+
+def let_go(planner: MotionPlanner, name: str, q: np.ndarray) -> None:
+    """Leave a held object where it is."""
+    held = planner.scene.attached()[name]
+    pose = planner.robot.forward_kinematics(q, held.link) @ held.link_T_object
+    planner.scene.add_object(name, held.shape, pose)
+
+
 def verify(planner: MotionPlanner, plan: Plan, start: np.ndarray) -> None:
     """What every returned plan must hold: continuous, free at 0.01 rad, within all limits."""
     assert plan.ok, plan.message

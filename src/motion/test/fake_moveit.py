@@ -14,6 +14,7 @@ from typing import Any
 
 import moveit_bindings
 import numpy as np
+from conftest import let_go
 from geometry_msgs.msg import Pose, Quaternion
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
@@ -238,7 +239,7 @@ class FakeMoveIt:
         scene, name = self.planner.scene, held.object.id
         if held.object.operation == REMOVE:
             for part in self.parts[name]:
-                scene.detach_object(part, q=q)  # it stays in the world
+                let_go(self.planner, part, q)  # it stays in the world
             self.attached.remove(name)
             return
         if held.link_name not in self.planner.robot.urdf_links:
@@ -249,8 +250,7 @@ class FakeMoveIt:
         for i, (shape, pose) in enumerate(shapes_of(held.object)):
             part = f"{name}/{i}"
             scene.add_object(part, shape, pose)
-            links = list(held.touch_links)
-            scene.attach_object(part, held.link_name, touch_links=links, link_T_object=pose, q=q)
+            scene.attach_object(part, held.link_name, link_T_object=pose)
             self.parts.setdefault(name, []).append(part)
 
     def _change(self, obj: Any) -> bool:

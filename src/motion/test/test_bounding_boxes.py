@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import ROBOT_FILE, at
+from conftest import ROBOT_FILE, at, take
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import Box, Cylinder, EmbeddedPlanner, HeightField, Sphere, load_robot
@@ -26,7 +26,7 @@ def cluttered(robot: str, seed: int) -> EmbeddedPlanner:
     hills = HeightField(rng.uniform(0.0, 0.3, (9, 9)), (2.0, 2.0), thickness=0.5)
     planner.scene.add_object("ground", hills, at(0.0, 0.0, -0.6))
     planner.scene.add_object("stick", Box((0.02, 0.02, 0.3)), at(0.3, 0.0, 0.3))
-    planner.scene.attach_object("stick", planner.robot.tool_frame, q=planner.robot.named["home"])
+    take(planner, "stick", planner.robot.named["home"], planner.robot.tool_frame)
     return planner
 
 

@@ -152,18 +152,6 @@ REFUSED: list[tuple[str, Callable[[MotionPlanner], object], ErrorCode, str]] = [
         "Known: cube",
     ),
     (
-        "unknown state",
-        lambda p: p.robot.named_configuration("hom"),
-        ErrorCode.INVALID_STATE_NAME,
-        "'home'",
-    ),
-    (
-        "unknown joints",
-        lambda p: p.scene.attach_object("cube", "panda_hand"),
-        ErrorCode.INVALID_ROBOT_STATE,
-        "set_robot_state",
-    ),
-    (
         "impossible shape",
         lambda p: Box((0.1, -0.1, 0.1)),
         ErrorCode.INVALID_GEOMETRY,

@@ -115,8 +115,6 @@ def test_arguments_are_named_in_errors(robot: RobotModel) -> None:
         robot.forward_kinematics([np.nan] * 7)
     with pytest.raises(KeyError, match="tool"):
         robot.forward_kinematics([0.0] * 7, "tol")
-    with pytest.raises(KeyError, match="home"):
-        robot.named_configuration("hom")
 
 
 def changed(tmp_path: Path, **changes: object) -> Path:

@@ -25,19 +25,14 @@ from behavior_motion.collision.scene import CollisionRule, SceneSnapshot
 
 def test_attached_object_keeps_its_relative_pose(table: MotionPlanner) -> None:
     scene, robot = table.scene, table.robot
-    q = joints(table, down(0.45, 0.2, 0.2))
-    before = scene.object_pose("cube_0")
-    scene.set_robot_state(q)
-    scene.attach_object("cube_0", "panda_hand")
-    np.testing.assert_allclose(scene.object_pose("cube_0"), before, atol=1e-12)
-    assert scene.attached()["cube_0"].touch_links == robot.gripper.touch_links
-    home = robot.named["home"]
-    hand = robot.forward_kinematics(home, "panda_hand")
-    relative = np.linalg.inv(robot.forward_kinematics(q, "panda_hand")) @ before
-    np.testing.assert_allclose(scene.object_pose("cube_0", q=home), hand @ relative, atol=1e-12)
-    scene.set_robot_state(home)
-    scene.detach_object("cube_0")
-    np.testing.assert_allclose(scene.object_pose("cube_0"), hand @ relative, atol=1e-12)
+    relative = at(0, 0, 0.05)
+    scene.attach_object("cube_0", "panda_hand", link_T_object=relative)
+    held = scene.attached()["cube_0"]
+    np.testing.assert_array_equal(held.link_T_object, relative)
+    assert held.touch_links == robot.gripper.touch_links
+    with pytest.raises(KeyError, match="is attached"):
+        scene.object_pose("cube_0")
+    scene.add_object("cube_0", held.shape, at(0.5, 0, 0.5))
     assert scene.attached() == {}
 
 
@@ -46,11 +41,7 @@ def test_every_mistake_is_named(table: MotionPlanner) -> None:
     with pytest.raises(KeyError, match="cube_0"):
         scene.move_object("cub_0", at(0, 0, 0))
     with pytest.raises(KeyError, match="panda_hand"):
-        scene.attach_object("cube_0", "hand")
-    with pytest.raises(ValueError, match="set_robot_state"):
-        scene.attach_object("cube_0", "panda_hand")
-    with pytest.raises(KeyError, match="attached object"):
-        scene.detach_object("cube_0")
+        scene.attach_object("cube_0", "hand", link_T_object=at(0, 0, 0))
     with pytest.raises(KeyError, match="link or object"):
         scene.allow_collision("cube_9", "table")
     with pytest.raises(ValueError, match="link of the robot"):
@@ -212,7 +203,8 @@ def test_moves_and_rebuilds_agree(robot: RobotModel, data: st.DataObject) -> Non
         elif action == "attach" and loose:
             scene.attach_object(loose[-1], "panda_hand", link_T_object=at(0, 0, 0.2))
         elif action == "detach" and held:
-            scene.detach_object(next(iter(held)), world_T_object=pose)
+            name, thing = next(iter(held.items()))
+            scene.add_object(name, thing.shape, pose)
         elif action == "allow":
             scene.allow_collision(names[0], "panda_link*")
         fresh = EmbeddedPlanner(robot, scene.copy())
@@ -220,4 +212,5 @@ def test_moves_and_rebuilds_agree(robot: RobotModel, data: st.DataObject) -> Non
             q = robot.random_configuration(rng)
             ours, theirs = planner.check_state(q).pairs, fresh.check_state(q).pairs
             assert [p[:2] for p in ours] == [p[:2] for p in theirs]
-            np.testing.assert_allclose([p[2] for p in ours], [p[2] for p in theirs], atol=1e-9)
+            # How deep, coal tells to some tenths of a micrometre: it goes on from its last answer.
+            np.testing.assert_allclose([p[2] for p in ours], [p[2] for p in theirs], atol=1e-6)

@@ -7,7 +7,7 @@ import statistics
 
 import numpy as np
 import pytest
-from conftest import CUBE, down
+from conftest import CUBE, down, let_go, take
 
 from behavior_motion import MotionPlanner, Plan, PlanOptions
 
@@ -27,7 +27,6 @@ class Robot:
         assert plan.ok, plan.message
         assert self.planner.is_plan_valid(plan)
         self.q = plan.trajectory.positions[-1]
-        self.planner.scene.set_robot_state(self.q)
         self.times.append(plan.planning_time)
 
 
@@ -56,11 +55,9 @@ def test_a_tower_of_four(table: MotionPlanner, gap: float) -> None:
         robot.follow(reach)
         grasp = goals[reach.goal_index]
         robot.follow(table.plan_cartesian(robot.q, grasp, options=open_hand))
-        scene.attach_object(name, "panda_hand")
+        take(table, name, robot.q)
         robot.follow(table.plan_cartesian(robot.q, above(grasp, CLEARANCE), options=holding))
-        cube_T_tool = np.linalg.inv(scene.object_pose(name)) @ table.robot.forward_kinematics(
-            robot.q
-        )
+        cube_T_tool = np.linalg.inv(scene.attached()[name].link_T_object)
         target = above(scene.object_pose(below), CUBE + gap)
         turns = [target @ down(0, 0, 0, y) @ down(0, 0, 0) for y in (0, np.pi / 2, -np.pi / 2)]
         places = [turn @ cube_T_tool for turn in turns]
@@ -69,7 +66,7 @@ def test_a_tower_of_four(table: MotionPlanner, gap: float) -> None:
         place = places[carry.goal_index]
         with scene.allowing([(name, below)]):
             robot.follow(table.plan_cartesian(robot.q, place, options=holding))
-        scene.detach_object(name)
+        let_go(table, name, robot.q)
         robot.follow(table.plan_cartesian(robot.q, above(place, CLEARANCE), options=open_hand))
     robot.follow(table.plan_to_joints(robot.q, table.robot.named["home"], options=open_hand))
     for level in range(1, 4):

@@ -18,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, as_vector, at_most, positive
+from behavior_motion.checks import Matrix, as_pose, at_most
 from behavior_motion.collision.shapes import HalfSpace, HeightField, Shape
 from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError, known
 from behavior_motion.limits import MOST_OBJECTS
@@ -36,8 +36,6 @@ class WorldObject:
 
     shape: Shape
     world_T_object: Matrix
-    padding: float | None
-    """Extra clearance kept while planning [m]; None: the planner's default."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,6 @@ class AttachedObject:
     link_T_object: Matrix
     touch_links: tuple[str, ...]
     """Links that may touch it."""
-    padding: float | None
 
 
 @dataclass(frozen=True)
@@ -115,25 +112,20 @@ class PlanningScene:
     """Objects around the robot, attached objects, allowed contacts. Poses in the base frame."""
 
     def __init__(self, robot: RobotModel) -> None:
-        """Start empty; ``robot`` supplies link names and, at attach and detach, link poses."""
+        """Start empty; ``robot`` supplies link names."""
         self.robot = robot
         self._lock = threading.RLock()
         self._state = SceneSnapshot()
-        self._q: Vector | None = None
-        self._gripper_width: float | None = None
 
     # ---------------------------------------------------------------- objects
 
-    def add_object(
-        self, name: str, shape: Shape, world_T_object: ArrayLike, *, padding: float | None = None
-    ) -> None:
+    def add_object(self, name: str, shape: Shape, world_T_object: ArrayLike) -> None:
         """Add an object, or replace the one of that name (attached or not).
 
         Args:
             name: Unique; not a link's name, none of ``* ? [ ]``.
             shape: Its geometry.
             world_T_object: 4x4 pose in the robot's base frame.
-            padding: Clearance kept while planning [m]; None takes the planner's default.
 
         Raises:
             MotionError: INVALID_OBJECT_NAME, INVALID_POSE, NOT_FINITE, or INVALID_OPTION where
@@ -149,11 +141,9 @@ class PlanningScene:
                 ErrorCode.INVALID_OBJECT_NAME,
                 f"name: {name!r} is a link of the robot; choose another",
             )
-        if padding is not None:
-            positive("padding", padding, zero=True)
         if name not in self.object_names():
             at_most("objects", len(self.object_names()) + 1, MOST_OBJECTS)
-        added = WorldObject(shape, as_pose("world_T_object", world_T_object), padding)
+        added = WorldObject(shape, as_pose("world_T_object", world_T_object))
         with self._lock:
             state = self._state
             attached = {n: o for n, o in state.attached.items() if n != name}
@@ -168,12 +158,7 @@ class PlanningScene:
         pose = as_pose("world_T_object", world_T_object)
         with self._lock:
             objects = self._state.objects
-            if name in self._state.attached:
-                raise UnknownNameError(
-                    ErrorCode.INVALID_OBJECT_NAME,
-                    f"object {name!r} is attached: detach it before moving it",
-                )
-            old = objects[known("object", name, objects, ErrorCode.INVALID_OBJECT_NAME)]
+            old = self._loose(name)
             self._commit(
                 objects={**objects, name: replace(old, world_T_object=pose)}, structural=False
             )
@@ -205,72 +190,34 @@ class PlanningScene:
         known("object", name, self.object_names(), ErrorCode.INVALID_OBJECT_NAME)
         return (state.objects.get(name) or state.attached[name]).shape
 
-    def object_pose(self, name: str, *, q: ArrayLike | None = None) -> Matrix:
-        """Pose ``world_T_object`` (4x4).
-
-        For an attached object it follows from the robot's joints: ``q``, or those last given to
-        :meth:`set_robot_state`.
-        """
-        state = self._state
-        if name in state.attached:
-            held = state.attached[name]
-            return self._link_pose(held.link, q) @ held.link_T_object
-        known("object", name, self.object_names(), ErrorCode.INVALID_OBJECT_NAME)
-        return np.array(state.objects[name].world_T_object)
+    def object_pose(self, name: str) -> Matrix:
+        """Pose ``world_T_object`` (4x4) of an object that is not attached."""
+        return np.array(self._loose(name).world_T_object)
 
     # ---------------------------------------------------------------- holding
 
-    def set_robot_state(self, q: ArrayLike, gripper_width: float | None = None) -> None:
-        """Remember where the robot is, for attach, detach and poses of held objects.
+    def attach_object(self, name: str, link: str, *, link_T_object: ArrayLike) -> None:
+        """Let an object move with a link from now on, until it is added anew.
 
-        Does not count as a change of the scene.
-
-        Raises:
-            MotionError: INVALID_JOINT_COUNT or NOT_FINITE.
-        """
-        if gripper_width is not None:
-            (gripper_width,) = as_vector("gripper_width", [gripper_width], 1).tolist()
-        self._q = as_joints("q", q, self.robot.joint_names)
-        self._gripper_width = gripper_width
-
-    def attach_object(
-        self,
-        name: str,
-        link: str,
-        *,
-        touch_links: Iterable[str] = (),
-        link_T_object: ArrayLike | None = None,
-        q: ArrayLike | None = None,
-    ) -> None:
-        """Let an object move with a link from now on.
+        ``link`` may touch it, and where that is one of them the gripper's touch links.
 
         Args:
             name: An object of the scene.
             link: Link or frame that carries it.
-            touch_links: Links that may touch it, besides ``link`` and, where ``link`` is one of
-                them, the gripper's touch links.
-            link_T_object: Its pose in the link; by default the present one, which takes ``q`` or
-                the joints last given to :meth:`set_robot_state`.
-            q: Joints at which the object is taken.
+            link_T_object: Its pose in the link.
 
         Raises:
-            MotionError: INVALID_OBJECT_NAME, INVALID_LINK_NAME, INVALID_POSE; INVALID_ROBOT_STATE
-                where a relative pose is wanted and the joints are not known.
+            MotionError: INVALID_OBJECT_NAME, INVALID_LINK_NAME, INVALID_POSE.
         """
         robot = self.robot
         known("link", link, robot.frame_names)
-        touching = {link, *touch_links}
-        for other in touching:
-            known("touch_links", other, robot.frame_names)
+        touching = {link}
         if link == robot.tool_frame or link in robot.gripper.touch_links:
             touching |= set(robot.gripper.touch_links)
         with self._lock:
             state = self._state
             known("object", name, self.object_names(), ErrorCode.INVALID_OBJECT_NAME)
-            if link_T_object is not None:
-                pose = as_pose("link_T_object", link_T_object)
-            else:
-                pose = np.linalg.inv(self._link_pose(link, q)) @ self.object_pose(name, q=q)
+            pose = as_pose("link_T_object", link_T_object)
             old = state.objects.get(name) or state.attached[name]
             if isinstance(old.shape, HalfSpace | HeightField):
                 raise MotionError(
@@ -278,33 +225,10 @@ class PlanningScene:
                     f"object {name!r}: a {type(old.shape).__name__} cannot be carried; attach a "
                     "box or a mesh",
                 )
-            held = AttachedObject(old.shape, link, pose, tuple(sorted(touching)), old.padding)
+            held = AttachedObject(old.shape, link, pose, tuple(sorted(touching)))
             self._commit(
                 objects={n: o for n, o in state.objects.items() if n != name},
                 attached={**state.attached, name: held},
-            )
-
-    def detach_object(
-        self, name: str, *, world_T_object: ArrayLike | None = None, q: ArrayLike | None = None
-    ) -> None:
-        """Leave a held object where it is (from ``q`` or the last robot state), or at a pose.
-
-        Raises:
-            MotionError: INVALID_OBJECT_NAME where nothing of that name is attached, INVALID_POSE,
-                INVALID_ROBOT_STATE.
-        """
-        with self._lock:
-            state = self._state
-            held = state.attached[
-                known("attached object", name, state.attached, ErrorCode.INVALID_OBJECT_NAME)
-            ]
-            if world_T_object is not None:
-                pose = as_pose("world_T_object", world_T_object)
-            else:
-                pose = self.object_pose(name, q=q)
-            self._commit(
-                objects={**state.objects, name: WorldObject(held.shape, pose, held.padding)},
-                attached={n: o for n, o in state.attached.items() if n != name},
             )
 
     def attached(self) -> dict[str, AttachedObject]:
@@ -363,7 +287,6 @@ class PlanningScene:
         twin = PlanningScene(self.robot)
         with self._lock:
             twin._state = self._state
-            twin._q, twin._gripper_width = self._q, self._gripper_width
         return twin
 
     def _rule(self, a: str, b: str, allowed: bool) -> CollisionRule:
@@ -373,14 +296,14 @@ class PlanningScene:
                 known("link or object", party, names, ErrorCode.INVALID_OBJECT_NAME)
         return CollisionRule(a, b, allowed)
 
-    def _link_pose(self, link: str, q: ArrayLike | None) -> Matrix:
-        joints = self._q if q is None else as_joints("q", q, self.robot.joint_names)
-        if joints is None:
-            raise MotionError(
-                ErrorCode.INVALID_ROBOT_STATE,
-                "q: the robot's joints are not known; give q or call set_robot_state first",
+    def _loose(self, name: str) -> WorldObject:
+        state = self._state
+        if name in state.attached:
+            raise UnknownNameError(
+                ErrorCode.INVALID_OBJECT_NAME,
+                f"object {name!r} is attached: its pose is that of its link",
             )
-        return self.robot.link_poses(joints, self._gripper_width)[link]
+        return state.objects[known("object", name, state.objects, ErrorCode.INVALID_OBJECT_NAME)]
 
     def _commit(
         self,

@@ -175,16 +175,10 @@ class CollisionWorld:
         """Set the margin of every pair.
 
         Args:
-            padding: Margin of pairs with a world object that has no padding of its own [m];
-                other pairs get 0. Zero means exact checks: padding of objects is then ignored.
+            padding: Margin of pairs with a world object [m]; other pairs get 0.
             exceptions: Margins of named pairs, where smaller.
         """
-        wanted: dict[int, float] = {}
-        if padding > 0:
-            own = {n: o.padding for n, o in self.scene.objects.items()}
-            for k in self._of_world:
-                margin = own[self._owners[self._pairs[k][1]]]
-                wanted[k] = padding if margin is None else margin
+        wanted = dict.fromkeys(self._of_world, padding) if padding > 0 else {}
         if exceptions:
             for k, (a, b) in enumerate(self._pairs):
                 limit = exceptions.get((self._owners[a], self._owners[b]))

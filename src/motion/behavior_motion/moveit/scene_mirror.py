@@ -70,8 +70,8 @@ class SceneMirror:
         world = {each.id for each in message.world.collision_objects}
         held = {each.object.id for each in message.robot_state.attached_collision_objects}
         return SceneSnapshot(
-            {n: WorldObject(shapes[n], np.eye(4), None) for n in world & shapes.keys()},
-            {n: AttachedObject(shapes[n], "", np.eye(4), (), None) for n in held & shapes.keys()},
+            {n: WorldObject(shapes[n], np.eye(4)) for n in world & shapes.keys()},
+            {n: AttachedObject(shapes[n], "", np.eye(4), ()) for n in held & shapes.keys()},
         )
 
     def state(self, q: Vector, gripper_width: float | None) -> RobotState:

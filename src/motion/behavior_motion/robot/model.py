@@ -16,7 +16,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
-from behavior_motion.errors import ErrorCode, known
+from behavior_motion.errors import known
 from behavior_motion.robot.meshes import (
     check_hulls,
     check_mesh_files,
@@ -403,12 +403,6 @@ class RobotModel:
     def random_configuration(self, rng: np.random.Generator) -> Vector:
         """Joints drawn evenly between the limits."""
         return rng.uniform(self.lower, self.upper)
-
-    def named_configuration(self, name: str) -> Vector:
-        """Copy of a named configuration; INVALID_STATE_NAME lists the known ones."""
-        return np.array(
-            self.named[known("named configuration", name, self.named, ErrorCode.INVALID_STATE_NAME)]
-        )
 
     def _frame_id(self, frame: str | None) -> int:
         name = self.tool_frame if frame is None else frame
