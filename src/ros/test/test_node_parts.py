@@ -267,6 +267,22 @@ def test_transforms_over_topics(transforms):
         buffer.lookup_matrix("world", "nowhere")
     with pytest.raises(TransformError, match="extrapolation"):
         buffer.lookup_matrix("world", "hand", to_time(7.0))
+    for frame in ("camera", "hand"):
+        with pytest.raises(TransformError, match="no time of a clock"):
+            buffer.lookup_transform("world", frame, to_time(-0.5))
+        assert not buffer.can_transform("world", frame, to_time(-0.5))
+
+
+def test_a_transform_of_before_time_began_is_ignored(spinner, spinner2):
+    """As of a sender that takes its latency from a simulation's first milliseconds."""
+    buffer = spinner.do(lambda: create_transform_buffer(spinner.node("listener")))
+    sender = spinner2.node("sender")
+    moving = spinner2.do(lambda: create_transform_broadcaster(sender))
+    until(lambda: sender.count_subscribers("/tf") == 1)
+    moving.send([stamped("world", "base", 1.0, -0.05), stamped("world", "hand", 2.0, 0.02)])
+    until(lambda: buffer.can_transform("world", "hand"))
+    assert buffer.lookup_transform("world", "hand").header.stamp == to_time(0.02)
+    assert not buffer.can_transform("world", "base")
 
 
 def test_a_busy_process_does_not_fall_behind():

@@ -163,6 +163,17 @@ def test_bad_samples_are_refused(parent, child, position, rotation, text):
         TransformTree().set(parent, child, 0, position, rotation)
 
 
+@pytest.mark.parametrize("stamp", [-1, -5 * S, 2**31 * S])
+def test_times_that_no_clock_shows_are_refused(stamp):
+    tree = TransformTree()
+    with pytest.raises(TransformError, match="no time of a clock"):
+        tree.set("world", "hand", stamp, (0.0, 0.0, 0.0), NO_TURN)
+    tree.set("world", "lamp", stamp, (0.0, 0.0, 0.0), NO_TURN, static=True)
+    assert tree.lookup("world", "lamp")[1] == 0
+    with pytest.raises(TransformError, match="no time of a clock"):
+        tree.lookup("world", "lamp", stamp)
+
+
 def test_new_parent_replaces_the_old():
     tree = TransformTree()
     tree.set("table", "block", 1 * S, (0.0, 0.0, 0.0), NO_TURN)

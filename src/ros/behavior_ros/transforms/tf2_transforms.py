@@ -47,11 +47,17 @@ class Tf2TransformBuffer:
 
     def can_transform(self, target: str, source: str, time: Any | None = None) -> bool:
         """Tell whether a lookup would succeed."""
-        return bool(self._buffer.can_transform(target, source, _time(time)))
+        try:
+            return bool(self._buffer.can_transform(target, source, _time(time)))
+        except TransformError:
+            return False
 
 
 def _time(time: Any | None) -> Time:
-    return Time() if time is None else Time(nanoseconds=to_nanoseconds(time))
+    stamp = 0 if time is None else to_nanoseconds(time)
+    if stamp < 0:  # messages can hold such times
+        raise TransformError(f"{stamp * 1e-9:.3f} s is no time of a clock")
+    return Time(nanoseconds=stamp)
 
 
 class Tf2TransformBroadcaster:

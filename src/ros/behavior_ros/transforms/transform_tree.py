@@ -32,6 +32,8 @@ from behavior_ros.messages.rotations import (
 )
 
 _SECOND = 1_000_000_000
+_END = 2**31 * _SECOND
+"""[ns] Times of messages are before."""
 _MAX_DEPTH = 1000
 
 
@@ -153,10 +155,13 @@ class TransformTree:
         the other way round.
 
         Raises:
-            TransformError: empty or equal names, numbers that are no transform, too old a sample
+            TransformError: empty or equal names, numbers that are no transform, too old a sample, a
+                time that no clock shows
         """
         parent, child = _name(parent), _name(child)
         try:
+            if not static:
+                _check_clock(stamp)
             sample = _sample(parent, child, position, rotation)
             with self._lock:
                 link = self._links.get(child)
@@ -202,6 +207,7 @@ class TransformTree:
             TransformError: unknown frame, frames not connected, or a time out of reach
         """
         target, source = _name(target), _name(source)
+        _check_clock(stamp)
         with self._lock:
             for frame in (target, source):
                 self._check_known(frame, target, source)
@@ -289,6 +295,12 @@ def _sample(parent: str, child: str, position: Vector, rotation: Quaternion) -> 
         raise TransformError(f"quaternion {rotation} has length {norm:.4g}, not 1")
     x, y, z, w = rotation
     return _Sample(position, (x / norm, y / norm, z / norm, w / norm))
+
+
+def _check_clock(stamp: int) -> None:
+    """Refuse what messages can hold, and clocks never show."""
+    if not 0 <= stamp < _END:
+        raise TransformError(f"{stamp / _SECOND:.3f} s is no time of a clock")
 
 
 def _name(frame: str) -> str:
