@@ -46,6 +46,7 @@ from behavior_ros import (
     seconds,
 )
 from behavior_tree import BehaviorTreeFactory, Cause
+from behavior_tree.shown_text import visible
 
 SILENCE = 1.0
 """[s] A frame whose transform has not been published for so long is not known any more."""
@@ -241,8 +242,9 @@ class ActionManager(NavigationManager):
     def _on_regions(self, message: SemanticRegionArray) -> None:
         if broken := broken_regions(message):
             self.manager_node.get_logger().error(
-                f"semantic regions {', '.join(broken)[:200]} have corners that are no numbers, or "
-                "fewer than three: they may enclose less than they were meant to"
+                f"semantic regions {visible(', '.join(broken), 200)} have corners that are no "
+                "numbers, or fewer than three: they may enclose less than they were meant to",
+                throttle_duration_sec=5.0,
             )
 
     def _on_route(self, message: Route) -> None:
