@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -76,6 +77,8 @@ def _token(kind: str, text: str, position: int, grammar_4_8: bool) -> Token:
             )
         return Token("int", value, position)
     if kind == "real":
+        if math.isinf(float(text)):
+            raise ScriptError(f"number {text[:_MAX_DIGITS]} is too large", position=position)
         return Token("real", float(text), position)
     if kind == "text":
         if grammar_4_8 and not text.isascii():
