@@ -166,19 +166,9 @@ def plane_alignment(
 
 def random_rotations(count: int, rng: np.random.Generator) -> Array:
     """Rotations uniform in SO(3) (Haar), shape (count, 3, 3), from normal quaternions."""
-    w, x, y, z = _unit_columns(rng.standard_normal((4, count)))
-    out = np.empty((count, 3, 3))
-    xx, yy, zz = x * x, y * y, z * z
-    xy, xz, yz, wx, wy, wz = x * y, x * z, y * z, w * x, w * y, w * z
-    out[:, 0, 0], out[:, 1, 1], out[:, 2, 2] = (
-        1 - 2 * (yy + zz),
-        1 - 2 * (xx + zz),
-        1 - 2 * (xx + yy),
-    )
-    out[:, 0, 1], out[:, 1, 0] = 2 * (xy - wz), 2 * (xy + wz)
-    out[:, 0, 2], out[:, 2, 0] = 2 * (xz + wy), 2 * (xz - wy)
-    out[:, 1, 2], out[:, 2, 1] = 2 * (yz - wx), 2 * (yz + wx)
-    return out
+    quaternions = rng.standard_normal((4, count)).T
+    rotations: Array = Rotation.from_quat(quaternions, scalar_first=True).as_matrix()
+    return rotations
 
 
 def satisfied(rotations: Array, constraints: Sequence[DirectionConstraint]) -> np.ndarray:
@@ -376,11 +366,6 @@ def _unit(vector: Array, name: str) -> tuple[float, float, float]:
     if not math.isfinite(length) or length < 1e-9:
         raise ValueError(f"{name}: the axis {list(vector)} has no direction.")
     return _triple(np.asarray(vector) / length)
-
-
-def _unit_columns(vectors: Array) -> Array:
-    columns: Array = vectors / np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
-    return columns
 
 
 def _triple(values: Sequence[float] | Array) -> tuple[float, float, float]:

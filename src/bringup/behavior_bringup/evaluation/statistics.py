@@ -9,9 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_Z = 1.959963984540054
-"""Of the normal distribution, for 95 %."""
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -27,14 +24,12 @@ def wilson(successes: int, trials: int) -> Interval:
     Unlike the normal one it is right for few trials, and when all or none succeed.
     https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval#Wilson_score_interval
     """
+    from scipy.stats import binomtest
+
     if trials == 0:
         return Interval(0.0, 1.0)
-    share, z2 = successes / trials, _Z * _Z / trials
-    centre = (share + z2 / 2) / (1 + z2)
-    half = _Z * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials)) / (1 + z2)
-    # Exact at the ends, where rounding would be seen.
-    low = 0.0 if successes == 0 else centre - half
-    return Interval(low, 1.0 if successes == trials else centre + half)
+    found = binomtest(successes, trials).proportion_ci(method="wilson")
+    return Interval(float(found.low), float(found.high))
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

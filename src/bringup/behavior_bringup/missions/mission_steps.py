@@ -11,24 +11,16 @@ with: {max_failures: 5}
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
 from behavior_bringup.errors import UsageError
 from behavior_packages.bounded_yaml import read_yaml
 
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("must be finite")
-    return value
-
-
-Number = Annotated[float, AfterValidator(_finite)]
+_Point = Annotated[tuple[FiniteFloat, ...], Field(min_length=2, max_length=3)]
 
 
 class _Strict(BaseModel):
@@ -38,11 +30,11 @@ class _Strict(BaseModel):
 class Place(_Strict):
     """Where to."""
 
-    x: Number
+    x: FiniteFloat
     """[m]"""
-    y: Number
+    y: FiniteFloat
     """[m]"""
-    yaw: Number = 0.0
+    yaw: FiniteFloat = 0.0
     """[rad]"""
     frame: str = Field(default="map", min_length=1)
 
@@ -51,9 +43,7 @@ class Step(_Strict):
     """One of the four."""
 
     navigate: Place | None = None
-    route: tuple[Annotated[tuple[Number, ...], Field(min_length=2, max_length=3)], ...] | None = (
-        Field(default=None, min_length=1)
-    )
+    route: tuple[_Point, ...] | None = Field(default=None, min_length=1)
     """x and y [m], and yaw [rad] where it matters."""
     frame: str = Field(default="map", min_length=1)
     """Of the route."""

@@ -8,26 +8,17 @@ has them.
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 
 SUFFIX = ".json"
 """Of a file that a reset takes for a state, not for a layout's name."""
 
 
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("must be finite")
-    return value
-
-
-_Number = Annotated[float, AfterValidator(_finite)]
-Planar = tuple[_Number, _Number, _Number]
+Planar = tuple[FiniteFloat, FiniteFloat, FiniteFloat]
 """x, y [m] and yaw [rad]."""
-Edges = tuple[_Number, _Number, _Number, _Number]
+Edges = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
 """[m] x from, y from, x to, y to."""
 
 
