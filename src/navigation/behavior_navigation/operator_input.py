@@ -112,6 +112,8 @@ class OperatorInput:
             ),
             values["teleoperation_timeout_s"],
         )
+        self._logger = node.get_logger()
+        self._warn_of_latch()
         self._button: int = values["deadman_button"]
         self._on_change = on_change
         self._on_sticks = on_sticks
@@ -159,4 +161,13 @@ class OperatorInput:
         for parameter in parameters:
             if parameter.name == TIMEOUT:
                 self.deadman.timeout = parameter.value
+                self._warn_of_latch()
                 self._on_change()
+
+    def _warn_of_latch(self) -> None:
+        if self.deadman.latch_is_void:
+            self._logger.warning(
+                f"deadman_latch means nothing: after {TIMEOUT} ({self.deadman.timeout:g} s) of "
+                "silence the next heartbeat sets the robot in motion, as deadman_release_time_s "
+                f"({self.deadman.release_time:g} s) is no longer; give a longer one"
+            )

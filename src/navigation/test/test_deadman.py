@@ -49,6 +49,29 @@ def test_the_latch_wants_release_and_press() -> None:
     assert deadman.alive(3.3), "one second of silence is a release"
 
 
+@pytest.mark.parametrize(
+    ("timeout", "release_time", "latch", "void"),
+    [
+        (0.5, 1.0, True, False),
+        (1.0, 1.0, True, True),
+        (2.0, 1.0, True, True),
+        (2.0, 1.0, False, False),
+        (2.0, math.inf, True, False),
+        (0.0, 0.0, True, False),
+    ],
+)
+def test_a_latch_that_means_nothing_is_known(
+    timeout: float, release_time: float, latch: bool, void: bool
+) -> None:
+    deadman = Deadman(timeout, latch=latch, release_time=release_time)
+    assert deadman.latch_is_void is void
+    deadman.beat(0.0)
+    assert not deadman.enabled or not deadman.alive(timeout + 0.01)
+    deadman.beat(timeout + 0.02)
+    follows = void or not latch or not deadman.enabled
+    assert deadman.alive(timeout + 0.02) is follows
+
+
 def test_the_latch_holds_although_nobody_looked_when_the_switch_was_lost() -> None:
     deadman = Deadman(0.5, latch=True, release_time=1.0)
     deadman.beat(0.0)

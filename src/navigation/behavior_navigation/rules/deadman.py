@@ -51,6 +51,13 @@ class Deadman:
         """Whether there is a switch."""
         return self.timeout > 0.0
 
+    @property
+    def latch_is_void(self) -> bool:
+        """Whether each loss is a release as well: what counts as one is no longer than the timeout,
+        so that the next heartbeat sets the robot in motion.
+        """
+        return self.enabled and self.latch and self.release_time <= self.timeout
+
     def beat(self, now: float) -> None:
         """A heartbeat: the switch is pressed."""
         self._settle(now)
