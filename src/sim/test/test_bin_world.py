@@ -83,7 +83,7 @@ def test_a_jammed_belt_stands_until_it_runs_again(cell):
     cell.reset(0)
     assert cell.world.model.geom("conveyor_belt").id in cell.world._belts["conveyor"]
     run(cell, 1.0)
-    assert cell.world.object_velocity("bin_0")[1] == pytest.approx(-0.3, abs=0.03)
+    assert cell.world.visible_velocity("bin_0")[1] == pytest.approx(-0.3, abs=0.03)
 
 
 def test_faults_have_names(cell):
@@ -131,10 +131,8 @@ def test_bins_come_both_ways_up_anywhere_and_in_order(cell):
     assert np.ptp(poses[:, 0, 3]) > 0.2
     assert np.ptp(np.arctan2(poses[:, 1, 1], poses[:, 0, 1])) > 3.0
     assert cell.spawner.exhausted
-    before = cell.world.object_poses()
     run(cell, 0.5)
     assert cell.spawner.count == 42, "no more come, and nothing fails"
-    assert set(before) == {f"bin_{k}" for k in range(42)}
 
 
 def test_the_same_seed_gives_the_same_bins(config, cell):

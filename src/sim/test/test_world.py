@@ -34,10 +34,10 @@ def test_model_is_the_robot_and_its_objects(config: WorldConfig) -> None:
 
 def test_nothing_moves_that_is_not_moved(config: WorldConfig) -> None:
     world = World(config)
-    before, arm = world.object_poses(), world.arm_positions
+    before, arm = world.visible_poses(), world.arm_positions
     world.step(1000)
     assert world.arm_positions == pytest.approx(arm, abs=1e-4)
-    for name, pose in world.object_poses().items():
+    for name, pose in world.visible_poses().items():
         assert pose == pytest.approx(before[name], abs=3e-4)
     assert world.time == pytest.approx(2.0)
     assert world.gap == pytest.approx(0.08, abs=1e-4)
@@ -145,7 +145,7 @@ def test_dropped_object_falls(config: WorldConfig) -> None:
 def test_push_gives_momentum(config: WorldConfig) -> None:
     world = World(config)
     world.push("red_block", np.array([0.0, -0.035, 0.0]))
-    assert world.object_velocity("red_block")[:3] == pytest.approx([0.0, -0.5, 0.0])
+    assert world.visible_velocity("red_block")[:3] == pytest.approx([0.0, -0.5, 0.0])
     before = world.object_pose("red_block")[1, 3]
     world.step(500)
     slid = before - world.object_pose("red_block")[1, 3]
@@ -159,7 +159,7 @@ def test_objects_taken_away_are_out_of_sight(config: WorldConfig) -> None:
         simulation.world.take_away(name)
     simulation.world.take_away("red_block")
     simulation.world.step(100)
-    for pose in simulation.world.object_poses().values():
+    for pose in simulation.world.visible_poses().values():
         assert not simulation.detector.sees(pose[:3, 3])
 
 

@@ -10,7 +10,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -106,7 +106,29 @@ ALIVE = 0.5
 """[s] of wall time after which a simulation that waits for others tells its joint states again: a
 robot that stands still is not one whose driver is gone."""
 
-_DEFAULTS = DetectorConfig()
+_DETECTION = "detection_"
+"""What parameters of the detector begin with beside their name there, some of them."""
+_DETECTOR = {
+    "position_noise": (1.0, "Standard deviation of detections of what is seen whole [m]."),
+    "orientation_noise": (3.0, "Standard deviation of detections [rad]."),
+    "detection_dropout": (1.0, "Probability that an object goes undetected."),
+    "detection_latency": (10.0, "From picture to report [s]."),
+    "minimum_visible": (
+        1.0,
+        "Part of an object that the world's cameras must see; 0: all is seen through everything.",
+    ),
+    "detection_confusion": (
+        1.0,
+        "Probability that an object is called by the name of another class.",
+    ),
+    "detection_doubles": (1.0, "Probability that an object is reported twice."),
+}
+"""The most each may be, and what it is."""
+
+
+def _detector(values: Mapping[str, Any]) -> DetectorConfig:
+    return DetectorConfig(**{name.removeprefix(_DETECTION): values[name] for name in _DETECTOR})
+
 
 PARAMETERS = [
     read_only("world", "", "Name of the simulated world, or its YAML file."),
@@ -129,44 +151,14 @@ PARAMETERS = [
         "Of /simulation/state, which cameras draw, while somebody listens [Hz].",
         range=(0.1, 100.0),
     ),
-    ParameterSpec(
-        "position_noise",
-        _DEFAULTS.position_noise,
-        "Standard deviation of detections of what is seen whole [m].",
-        range=(0.0, 1.0),
-    ),
-    ParameterSpec(
-        "orientation_noise",
-        _DEFAULTS.orientation_noise,
-        "Standard deviation of detections [rad].",
-        range=(0.0, 3.0),
-    ),
-    ParameterSpec(
-        "detection_dropout",
-        _DEFAULTS.dropout,
-        "Probability that an object goes undetected.",
-        range=(0.0, 1.0),
-    ),
-    ParameterSpec(
-        "detection_latency", _DEFAULTS.latency, "From picture to report [s].", range=(0.0, 10.0)
-    ),
-    ParameterSpec(
-        "minimum_visible",
-        _DEFAULTS.minimum_visible,
-        "Part of an object that the world's cameras must see; 0: all is seen through everything.",
-        range=(0.0, 1.0),
-    ),
-    ParameterSpec(
-        "detection_confusion",
-        _DEFAULTS.confusion,
-        "Probability that an object is called by the name of another class.",
-        range=(0.0, 1.0),
-    ),
-    ParameterSpec(
-        "detection_doubles",
-        _DEFAULTS.doubles,
-        "Probability that an object is reported twice.",
-        range=(0.0, 1.0),
+    *(
+        ParameterSpec(
+            name,
+            getattr(DetectorConfig(), name.removeprefix(_DETECTION)),
+            about,
+            range=(0.0, most),
+        )
+        for name, (most, about) in _DETECTOR.items()
     ),
     ParameterSpec(
         "max_lead",
@@ -183,15 +175,6 @@ PARAMETERS = [
     ),
     read_only("recording", "", "File that the motion is recorded to; empty: not."),
 ]
-_DETECTOR = {
-    "position_noise": "position_noise",
-    "orientation_noise": "orientation_noise",
-    "detection_dropout": "dropout",
-    "detection_latency": "latency",
-    "minimum_visible": "minimum_visible",
-    "detection_confusion": "confusion",
-    "detection_doubles": "doubles",
-}
 
 
 class _Due:
@@ -224,9 +207,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         super().__init__(node_name, **kwargs)
         values = declare_all(self, PARAMETERS)
         config = world_of(values["world"])
-        detector = DetectorConfig(**{_DETECTOR[name]: values[name] for name in _DETECTOR})
         try:
-            self._simulation = Simulation(config, seed=values["seed"], detector=detector)
+            self._simulation = Simulation(config, seed=values["seed"], detector=_detector(values))
         except ValueError as error:  # names that its robot does not have, or what MuJoCo refuses
             where = find_world(values["world"])
             message = with_lines(f"{where}: {error}", where)
@@ -627,7 +609,7 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _detector_config(self) -> DetectorConfig:
         """As the parameters have it."""
-        return DetectorConfig(**{_DETECTOR[n]: self.get_parameter(n).value for n in _DETECTOR})
+        return _detector({name: self.get_parameter(name).value for name in _DETECTOR})
 
     def _on_disturb(self, request: Any, response: Any) -> Any:
         try:

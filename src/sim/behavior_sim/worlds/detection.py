@@ -41,19 +41,6 @@ class DetectorConfig:
     doubles: float = 0.02
     """Probability that an object is reported a second time, about a centimetre beside."""
 
-    @classmethod
-    def perfect(cls) -> "DetectorConfig":
-        """Without any fault."""
-        return cls(
-            position_noise=0.0,
-            orientation_noise=0.0,
-            dropout=0.0,
-            latency=0.0,
-            minimum_visible=0.0,
-            confusion=0.0,
-            doubles=0.0,
-        )
-
 
 @dataclass(frozen=True)
 class Detection:

@@ -44,8 +44,7 @@ class JointGroup:
         damping: Sequence[float],
     ) -> None:
         # Views of MuJoCo's own arrays: to ask for one costs as much as to read it.
-        self._qpos, self._qvel = data.qpos, data.qvel
-        self._ctrl, self._force = data.ctrl, data.actuator_force
+        self._qpos, self._qvel, self._ctrl = data.qpos, data.qvel, data.ctrl
         self.places = Places(
             *_of_joints(model, joints), _array(model.actuator(j).id for j in joints)
         )
@@ -63,11 +62,6 @@ class JointGroup:
     def velocities(self) -> Array:
         """[rad/s or m/s]"""
         return self._qvel[self._v].copy()  # type: ignore[no-any-return]
-
-    @property
-    def efforts(self) -> Array:
-        """Of the servos [Nm or N]; the robot's own weight is compensated besides."""
-        return self._force[self._u].copy()  # type: ignore[no-any-return]
 
     def put(self, positions: Array) -> None:
         """Have them stand somewhere at once, and stay there."""

@@ -297,18 +297,6 @@ class World:
         pose[:3, 3] = q[:3]
         return pose
 
-    def object_poses(self) -> dict[str, Pose]:
-        """world_T_object (4, 4) of all objects."""
-        return {name: self.object_pose(name) for name in self.config.objects}
-
-    def object_velocity(self, name: str) -> NDArray[np.float64]:
-        """Linear [m/s] and angular [rad/s] velocity in the world frame (6,)."""
-        start = self._object_v[name]
-        velocity = self.data.qvel[start : start + 6].copy()
-        # MuJoCo keeps a free body's angular velocity in the body's frame.
-        velocity[3:] = self.object_pose(name)[:3, :3] @ velocity[3:]
-        return velocity  # type: ignore[no-any-return]
-
     def touching(self, name: str) -> set[int]:
         """Ids of the bodies in contact with an object."""
         return {other for other, _ in self._contacts(self._object_body[name])}
