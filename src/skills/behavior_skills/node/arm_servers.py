@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from behavior_msgs.action import Look, MoveArm, MoveGripper, Pick, Place, Screw
 
+from behavior_ros import matrix_to_pose
 from behavior_skills.arm.gripper import GripperSkill
 from behavior_skills.arm.look import LookSkill
 from behavior_skills.arm.move_arm import MoveArmSkill
@@ -24,7 +25,7 @@ def pick(goal: SkillGoal) -> Pick.Result:
     request = conversion.pick_request(goal.message)
     for warning in request.specification.warnings() if request.specification else ():
         goal.warn(f"pick: {warning}")
-    grasp = conversion.pose_message(PickSkill(goal.context, request).run())
+    grasp = matrix_to_pose(PickSkill(goal.context, request).run())
     return Pick.Result(message=f"Holding '{request.name}'.", grasp=grasp)
 
 

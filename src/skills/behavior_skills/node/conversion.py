@@ -15,7 +15,7 @@ from behavior_msgs.action import Look, MoveArm, MoveGripper, Pick, Place, Screw
 from behavior_msgs.msg import SceneObjectArray
 from behavior_msgs.srv import SampleGrasp
 from control_msgs.action import FollowJointTrajectory, GripperCommand
-from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
+from geometry_msgs.msg import Point, PoseStamped, Vector3
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -366,11 +366,6 @@ def fail(result: Any, failure: FailureCode, message: str) -> Any:
     result.code = getattr(kind, failure.value)
     result.message = message
     return result
-
-
-def pose_message(base_T_pose: Array) -> Pose:
-    """4x4 as a pose."""
-    return matrix_to_pose(base_T_pose)
 
 
 def stamped_message(base_T_pose: Array, frame: str, stamp: float) -> PoseStamped:

@@ -11,6 +11,7 @@ import numpy as np
 from behavior_msgs.action import SelectReachable
 from behavior_msgs.srv import CheckGrasped, CheckPlaced, SampleGrasp, SamplePlacePose
 
+from behavior_ros import matrix_to_pose
 from behavior_skills.arm.grasp_check import MOST_PATIENCE, GraspCheck, GraspCheckRequest
 from behavior_skills.arm.pick import PickSkill
 from behavior_skills.arm.select_reachable import SelectReachableRequest, SelectReachableSkill
@@ -34,7 +35,7 @@ def sample_grasp(goal: SkillGoal) -> SampleGrasp.Response:
         message=f"{len(ways)} ways to grasp it.",
         pre=[goal.stamped(pre) for pre, _, _ in ways],
         target=[goal.stamped(target) for _, target, _ in ways],
-        grasp=[conversion.pose_message(grasp.object_T_tool) for _, _, grasp in ways],
+        grasp=[matrix_to_pose(grasp.object_T_tool) for _, _, grasp in ways],
         score=[grasp.score for _, _, grasp in ways],
     )
 
