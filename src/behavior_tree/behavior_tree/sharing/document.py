@@ -145,6 +145,8 @@ class Replica:
         touched: set[str] = set()
         self._touched = touched
         """Elements that have changed in the document, and not yet in `_newest`."""
+        self._lacks = False
+        """Something that came before the last update is missing."""
         # Not a method of this object: what the document holds is never collected.
         self._watch = self._maps.nodes.observe_deep(lambda events: _note(events, touched))
         self.nodes: dict[str, dict[str, Any]] = {}
@@ -162,18 +164,29 @@ class Replica:
             self._maps.doc.apply_update(update)
         except Exception as error:  # pycrdt raises what its Rust part says
             raise LogicError(f"this is no Yjs update: {error}") from None
+        revision = self._maps.tree.get("revision")
+        # Yjs removes at once, but what is new waits for what came before it: that of the revision,
+        # which each edit changes last, is not there then.
+        if revision is None:
+            self._lacks = True
+            return
         self._renew()
         nodes = self._newest
         files: dict[str, dict[str, Any]] = self._maps.files.to_py() or {}
-        # Yjs removes at once, but what is new waits for what came before it.
-        if files and _is_whole(nodes, files):
+        self._lacks = not files or not _is_whole(nodes, files)
+        if not self._lacks:
             self.nodes, self.files = dict(nodes), files
-            self.revision = int(self._maps.tree.get("revision") or 0)
+            self.revision = int(revision)
             self.file = str(self._maps.tree.get("file") or "")
 
     def _renew(self) -> None:
-        """Only what has changed is read: that of a whole tree takes longer than a tick may."""
+        """Only what has changed is read: that of a whole tree takes longer than a tick may. Not all
+        that went while something was missing has been told.
+        """
         nodes = self._maps.nodes
+        if self._lacks:
+            self._newest = nodes.to_py() or {}
+            self._touched.clear()
         for id in self._touched:
             if id in nodes:
                 self._newest[id] = nodes[id].to_py()

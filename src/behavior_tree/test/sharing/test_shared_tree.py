@@ -803,6 +803,26 @@ def test_a_replica_shows_nothing_half(shared):
     assert document(replica) == document(shared.editor().replica)
 
 
+@pytest.mark.parametrize("name", ["a", "c"])
+def test_a_replica_that_missed_an_edit_shows_the_tree_of_before_and_comes_to_that_of_now(
+    shared, name
+):
+    replica, updates = Replica(), []
+    shared.do("set", node=shared.id(name), attributes={"ticks": "5"})
+    replica.apply(shared.tree.update_for())
+    before = document(replica)
+    shared.tree.subscribe(lambda update, revision: updates.append(update))
+    shared.do("set", node=shared.id("a"), attributes={"ticks": "6"})  # this is lost
+    shared.do("insert", parent=shared.id("f"), xml="<Work name='e'/>")
+    shared.do("remove", node=shared.id("e"))
+    shared.do("set", node=shared.id("c"), attributes={"ticks": "7"})
+    for update in updates[1:]:
+        replica.apply(update)
+        assert document(replica) == before
+    replica.apply(shared.tree.update_for(replica.state_vector))
+    assert document(replica) == document(shared.editor().replica)
+
+
 # -- crashes -------------------------------------------------------------------------------------
 
 
