@@ -13,6 +13,7 @@ from typing import Any
 from behavior_console.audit import Audit, AuditEntry
 from behavior_console.control import Control
 from behavior_console.protocol import Answer, Command, Role
+from behavior_tree.shown_text import visible
 
 LONGEST = 60.0
 """[s] that a command may take until its answer."""
@@ -137,7 +138,8 @@ class Commands:
                 message=f"no answer within {LONGEST:g} s; what became of it shows the page's state",
             )
         except Exception as error:  # a fault of the handler's: the page is answered all the same
-            self._audit.warn(f"command '{command.name}' broke off:\n{traceback.format_exc()}")
+            name = visible(command.name)
+            self._audit.warn(f"command '{name}' broke off:\n{traceback.format_exc()}")
             return Answer(
                 ok=False,
                 message=f"'{command.name}' broke off by a fault of the console, which its log has:"

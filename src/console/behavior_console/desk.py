@@ -15,8 +15,10 @@ from behavior_console.protocol import Answer
 from behavior_console.records.record_source import RecordSource
 from behavior_console.records.shelf import RecordShelf
 from behavior_console.source import Source, SourceError
+from behavior_tree.shown_text import visible
 
 PROTOCOL = 1
+_LONGEST_LINE = 1_500
 _LOOK = 0.5
 """[s] between two looks at whether control passes on."""
 
@@ -100,3 +102,13 @@ def event_of(entry: AuditEntry, now: float) -> dict[str, Any]:
         "uid": None,
         "level": "info" if row["ok"] else "warning",
     }
+
+
+def log_line(entry: AuditEntry) -> str:
+    """An entry of the audit as one line of the log; whoever reads that does so at a terminal, which
+    no page may steer.
+    """
+    row = entry.row()
+    outcome = "done" if row["ok"] else "refused"
+    asked = f"{entry.who} ({row['role']}): {entry.command} {row['args']}"
+    return visible(f"{asked}: {outcome} {row['message']}", _LONGEST_LINE)

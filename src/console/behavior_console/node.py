@@ -19,7 +19,7 @@ from behavior_console.access import ADDRESS_FILE, kept_access
 from behavior_console.app import Pulse, application
 from behavior_console.audit import Audit, AuditEntry
 from behavior_console.cloud_feed import CloudFeed
-from behavior_console.desk import ConsoleDesk, event_of
+from behavior_console.desk import ConsoleDesk, event_of, log_line
 from behavior_console.editing.edit_desk import EditDesk
 from behavior_console.editing.known_models import KnownModels
 from behavior_console.editing.new_mission import NewMissions, parts_for
@@ -139,11 +139,7 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._diagnostics.set(OK, about, port=self.server.port)
 
     def _note(self, entry: AuditEntry) -> None:
-        row = entry.row()
-        self.get_logger().info(
-            f"{entry.who} ({row['role']}): {entry.command} {row['args']}: "
-            f"{'done' if row['ok'] else 'refused'} {row['message']}"
-        )
+        self.get_logger().info(log_line(entry))
         self._live.channels.add("events", [event_of(entry, self._live.now())])
 
 

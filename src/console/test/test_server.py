@@ -15,7 +15,7 @@ from behavior_console.app import MOST_PAGES, Pulse, application
 from behavior_console.audit import Audit
 from behavior_console.channels import pack
 from behavior_console.commands import CommandError
-from behavior_console.desk import ConsoleDesk
+from behavior_console.desk import ConsoleDesk, log_line
 from behavior_console.protocol import LONGEST_MESSAGE, Answer, Role
 from behavior_console.server import ConsoleServer
 from behavior_console.session import MOST_COMMANDS
@@ -150,6 +150,15 @@ def test_commands_are_answered_and_audited(console):
     assert rows[0]["who"] == "ann #1"
     assert rows[0]["role"] == "edit"
     assert console.audit_file.stat().st_mode & 0o077 == 0
+
+
+def test_no_page_steers_the_terminal_of_who_reads_the_log(console):
+    with console.page("").hello("\x1b[2J\nann", role="view") as page:
+        page.command("greet\x9b2J\n", what="\x9b1m")
+    (entry,) = console.audited
+    line = log_line(entry)
+    assert line.isprintable()
+    assert line.startswith("\\x1b[2J\\nann #1 (view): greet\\x9b2J\\n ")
 
 
 def test_a_command_that_breaks_off_is_answered_and_its_fault_is_in_the_log(console):
