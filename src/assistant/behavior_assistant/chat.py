@@ -25,6 +25,7 @@ from behavior_assistant.errors import NotConfiguredError, UnusableAnswerError
 from behavior_assistant.messages import Message
 from behavior_assistant.script import Script
 from behavior_assistant.settings import SCRIPT, URL, Settings
+from behavior_packages.validation import faults
 from behavior_tree.shown_text import visible
 
 _FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*?)\n?```\s*$", re.DOTALL)
@@ -124,10 +125,7 @@ def _read(text: str, form: type[A], check: Callable[[A], str]) -> tuple[A | None
     try:
         answer = form.model_validate_json(fenced.group(1) if fenced else text)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, each['loc'])) or 'the answer'}: {each['msg']}"
-            for each in error.errors(include_url=False, include_input=False)[:10]
-        )
+        problems = "; ".join(faults(error, "the answer")[:10])
         return None, f"Your answer does not have the form that was asked for: {problems}"
     wrong = check(answer)
     return (None, wrong) if wrong else (answer, "")

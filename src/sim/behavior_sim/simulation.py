@@ -144,7 +144,7 @@ class Simulation:
             How far each object came to rest from where it was to be [m].
 
         Raises:
-            UnknownObject, WorldStateError: it cannot be; nothing is changed.
+            UnknownObject, StateError: it cannot be; nothing is changed.
         """
         shifts = self.world.restore(state)
         if self.spawner is not None:

@@ -10,12 +10,13 @@ import pytest
 
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.localizer import LocalizationStatus
-from behavior_sim.navigation.state import NavigationState, NavigationStateError
+from behavior_sim.navigation.state import NavigationState
 from behavior_sim.navigation.system import NavigationSystem
 from behavior_sim.navigation.track import Track, TrackRecorder, nearest
 from behavior_sim.navigation.world import UnknownName
 from behavior_sim.recordings.recording import RecordingError
 from behavior_sim.worlds.resources import find_navigation_world
+from behavior_sim.worlds.state_file import StateError
 
 STATE = NavigationState(
     robot=(25.5, 8.0, 0.5),
@@ -38,9 +39,9 @@ def test_a_state_is_the_same_after_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{}", '{"robot": [0, 0, 1e999], "tile": "west"}'])
 def test_what_is_no_state_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "state.json").write_text(text, encoding="utf-8")
-    with pytest.raises(NavigationStateError, match="holds no state of the world"):
+    with pytest.raises(StateError, match="holds no state of the world"):
         NavigationState.load(tmp_path / "state.json")
-    with pytest.raises(NavigationStateError):
+    with pytest.raises(StateError):
         NavigationState.load(tmp_path / "none.json")
 
 

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError,
 
 from behavior_bringup.errors import UsageError
 from behavior_packages.bounded_yaml import read_yaml
+from behavior_packages.validation import faults
 
 _Point = Annotated[tuple[FiniteFloat, ...], Field(min_length=2, max_length=3)]
 
@@ -84,8 +85,4 @@ def read_steps(file: Path) -> list[Step]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from error
     except ValidationError as error:
-        problems = (
-            f"{'.'.join(map(str, each['loc'])) or 'the file'}: {each['msg']}"
-            for each in error.errors()
-        )
-        raise UsageError(f"{file}: {'; '.join(problems)}") from error
+        raise UsageError(f"{file}: {'; '.join(faults(error, 'the file'))}") from error

@@ -13,6 +13,7 @@ from behavior_bringup.conversion import sequence_action
 from behavior_bringup.errors import UsageError
 from behavior_bringup.jobs.trial_run import NOTHING, order_of
 from behavior_bringup.missions.mission_steps import Place, Step, read_steps
+from behavior_packages.validation import faults
 
 NAVIGATE = "navigate"
 """Name of the drive to a place, with the parameters x, y, yaw and frame."""
@@ -29,11 +30,9 @@ def previewed_order(name: str, parameters: Mapping[str, str] = NOTHING) -> Missi
         try:
             place = Place.model_validate(dict(parameters))
         except ValidationError as error:
-            problems = "; ".join(
-                f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()
-            )
             raise UsageError(
-                f"navigate takes x and y, and yaw and frame, by --param: {problems}"
+                "navigate takes x and y, and yaw and frame, by --param: "
+                + "; ".join(faults(error, "all"))
             ) from error
         return sequence_action([Step(navigate=place)])
     if name.endswith((".yaml", ".yml")):

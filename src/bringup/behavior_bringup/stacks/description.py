@@ -37,6 +37,7 @@ from behavior_bringup.offers import chosen
 from behavior_bringup.suggestions import choose
 from behavior_packages import MANIFEST, PackageError, packages
 from behavior_packages.extended_file import FileError, read_extended
+from behavior_packages.validation import faults
 
 Scalar = bool | int | float | str
 Environment = Literal["pip", "distribution"]
@@ -191,10 +192,7 @@ def load_stack(file: Path) -> StackDescription:
     try:
         stack = StackDescription.model_validate(data)
     except ValidationError as error:
-        lines = [
-            f"{file}: {'.'.join(str(part) for part in problem['loc']) or 'stack'}: {problem['msg']}"
-            for problem in error.errors()
-        ]
+        lines = (f"{file}: {fault}" for fault in faults(error, "stack"))
         raise BringupError("\n".join(lines)) from error
     _check_placeholders(stack, file)
     return stack

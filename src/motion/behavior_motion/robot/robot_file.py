@@ -34,6 +34,7 @@ from behavior_motion.robot.groups import (
 )
 from behavior_motion.robot.yaml_lines import with_lines
 from behavior_packages.bounded_yaml import read_yaml
+from behavior_packages.validation import faults
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -390,24 +391,19 @@ def parse_robot_file(data: Mapping[str, Any], where: str, *, group: str = "") ->
             raise ValueError(f"has no groups, so none called {group!r}")
         whole = _validated(RobotFile, whole_data(data) if names else data)
         parts = {
-            name: _validated(RobotFile, group_data(data, name), f"groups.{name}.") for name in names
+            name: _validated(RobotFile, group_data(data, name), "groups", name) for name in names
         }
         return parts[known("group", group, names)] if group else whole
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
 
 
-def _validated(model: type[_Model], data: Any, place: str = "") -> _Model:
+def _validated(model: type[_Model], data: Any, *place: str) -> _Model:
     """A model of its keys, which stand below `place`; raises `ValueError`."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        faults = (
-            f"{(place + '.'.join(map(str, e['loc']))).rstrip('.') or 'file'}: "
-            + e["msg"].removeprefix("Value error, ")
-            for e in error.errors()
-        )
-        raise ValueError("; ".join(faults)) from error
+        raise ValueError("; ".join(faults(error, "file", *place))) from error
 
 
 @contextmanager
@@ -433,8 +429,8 @@ def load_drive(path: str | Path) -> tuple[ControllersSection, BaseSection | None
         raise ValueError(f"{path}: lacks the section `controllers`")
     with _faults_in(path):
         return (
-            _validated(ControllersSection, controllers, "controllers."),
-            None if base is None else _validated(BaseSection, base, "base."),
+            _validated(ControllersSection, controllers, "controllers"),
+            None if base is None else _validated(BaseSection, base, "base"),
         )
 
 

@@ -21,6 +21,7 @@ from pydantic import (
 
 from behavior_motion.robot.yaml_lines import with_lines
 from behavior_packages.bounded_yaml import read_yaml
+from behavior_packages.validation import faults
 from behavior_sim.worlds.reading import WorldError
 
 Box = tuple[float, float, float, float]
@@ -140,8 +141,5 @@ def load_navigation_world(file: Path) -> NavigationConfig:
     try:
         return NavigationConfig.model_validate(data)
     except ValidationError as error:
-        lines = [
-            f"{file}: {'.'.join(map(str, problem['loc'])) or 'world'}: {problem['msg']}"
-            for problem in error.errors()
-        ]
-        raise WorldError(with_lines("\n".join(lines), file)) from error
+        lines = "\n".join(f"{file}: {fault}" for fault in faults(error, "world"))
+        raise WorldError(with_lines(lines, file)) from error

@@ -58,7 +58,7 @@ from behavior_sim.navigation.servers import (
     RoutePlannerNode,
     SemanticRegionsNode,
 )
-from behavior_sim.navigation.state import SUFFIX, NavigationState, NavigationStateError
+from behavior_sim.navigation.state import NavigationState
 from behavior_sim.navigation.system import TIMESTEP, NavigationSystem, TruthEvent
 from behavior_sim.navigation.track import TrackRecorder
 from behavior_sim.navigation.tracker import TrajectoryCode
@@ -69,6 +69,7 @@ from behavior_sim.node.stepper import Stepper
 from behavior_sim.recordings.recording import RecordingError
 from behavior_sim.worlds.reading import WorldError
 from behavior_sim.worlds.resources import find_navigation_world
+from behavior_sim.worlds.state_file import SUFFIX, StateError
 from behavior_tree.shown_text import reason_text
 
 SUCCESS, UNKNOWN, INVALID = 0, 101, 102
@@ -356,7 +357,7 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
             with self._lock:
                 self._system.reset(request.seed, state)
                 self._track.clear()
-        except (NavigationStateError, UnknownName) as error:
+        except (StateError, UnknownName) as error:
             response.code, response.message = INVALID, str(error)
             return response
         what = layout if state is not None else "start state"

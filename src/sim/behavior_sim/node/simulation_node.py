@@ -72,11 +72,12 @@ from behavior_sim.worlds.model import coordinate_names
 from behavior_sim.worlds.reading import WorldError
 from behavior_sim.worlds.resources import find_world
 from behavior_sim.worlds.robot import SimulatedBase, SimulatedSuction
+from behavior_sim.worlds.state_file import SUFFIX, StateError
 from behavior_sim.worlds.suction_cup import SuctionCup
 from behavior_sim.worlds.variation import parse_factors
 from behavior_sim.worlds.world import InvalidDisturbance, UnknownObject
 from behavior_sim.worlds.world_parameter import world_of
-from behavior_sim.worlds.world_state import SUFFIX, WorldState, WorldStateError
+from behavior_sim.worlds.world_state import WorldState
 from behavior_tree.shown_text import reason_text
 
 SUCCESS = 0
@@ -568,7 +569,7 @@ class SimulationNode(Node):  # type: ignore[misc]
     def _on_reset(self, request: Any, response: Any) -> Any:
         try:
             self._stepper.call(lambda: self._reset(request.seed, request.layout))
-        except (UnknownLayout, UnknownObject, WorldStateError) as error:
+        except (UnknownLayout, UnknownObject, StateError) as error:
             response.code, response.message = UNKNOWN, str(error)
             return response
         except WorldError as error:

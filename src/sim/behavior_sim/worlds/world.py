@@ -18,10 +18,11 @@ from behavior_sim.worlds.layouts import Pose, draw_layout, draw_start, pose_of
 from behavior_sim.worlds.model import build_model
 from behavior_sim.worlds.reading import Vector
 from behavior_sim.worlds.robot import PLANE
+from behavior_sim.worlds.state_file import StateError
 from behavior_sim.worlds.suction_cup import SuctionCup
 from behavior_sim.worlds.variation import Factors, varied_world
 from behavior_sim.worlds.visible_objects import visible_objects
-from behavior_sim.worlds.world_state import WorldState, WorldStateError
+from behavior_sim.worlds.world_state import WorldState
 
 _PENETRATION = 0.002
 """[m] deeper than this, two bodies count as occupying the same place."""
@@ -176,7 +177,7 @@ class World:
 
         Raises:
             UnknownObject: the state has an object that the world has not; nothing is changed.
-            WorldStateError: so is it with a joint, or it is out of its range.
+            StateError: so is it with a joint, or it is out of its range.
         """
         for name in state.objects:
             self._start(name)
@@ -199,17 +200,17 @@ class World:
         """Index of a joint's coordinate.
 
         Raises:
-            WorldStateError: there is no such joint, or it cannot be there.
+            StateError: there is no such joint, or it cannot be there.
         """
         known = {self.model.joint(i).name: i for i in range(self.model.njnt)}
         hinged = [name for name in known if name not in self._object_q]
         if joint not in hinged:
-            raise WorldStateError(f"there is no joint {joint!r}; there are {', '.join(hinged)}")
+            raise StateError(f"there is no joint {joint!r}; there are {', '.join(hinged)}")
         found = self.model.joint(known[joint])
         low, high = found.range
         slack = 0.01 * (high - low)
         if self.model.jnt_limited[known[joint]] and not low - slack <= position <= high + slack:
-            raise WorldStateError(f"{joint} at {position:.4f} is outside {low:.4f} to {high:.4f}")
+            raise StateError(f"{joint} at {position:.4f} is outside {low:.4f} to {high:.4f}")
         return int(found.qposadr[0])
 
     def _hold_still(self, held: bool) -> None:
