@@ -13,7 +13,8 @@ from xml.etree import ElementTree
 
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.importing.imported import Imported
-from behavior_tree.xml.document import parse_xml
+from behavior_tree.xml.document import Element, parse_xml
+from behavior_tree.xml.elements import below
 
 
 def import_groot(path: Path, target: Path) -> Imported:
@@ -27,22 +28,20 @@ def import_groot(path: Path, target: Path) -> Imported:
         BehaviorTreeError: it is no project, or files are missing
         OSError: it cannot be read
     """
-    data = path.read_bytes()
-    parse_xml(data, str(path))  # says what is wrong with it, and refuses what is hostile
-    project = ElementTree.fromstring(data)
-    version = project.get("BTCPP_format", "3")
+    project = parse_xml(path.read_bytes(), str(path))
+    version = project.get("BTCPP_format") or "3"
     if project.tag != "root" or version != "4":
         why = f"its BTCPP_format is {version}" if project.tag == "root" else "its root is no <root>"
         raise BehaviorTreeError(f"{path}: no project of Groot2: {why}; 4 is wanted")
     root = ElementTree.Element("root", BTCPP_format="4")
     missing: list[str] = []
-    main, notes, trees = "", [], [each.get("ID", "") for each in project.iter("BehaviorTree")]
-    for include in project.iter("include"):
+    main, notes, trees = "", [], _trees(project)
+    for include in (each for each in below(project) if each.tag == "include"):
         if include.get("ros_pkg"):
-            ElementTree.SubElement(root, "include", dict(include.attrib))
+            ElementTree.SubElement(root, "include", include.attributes)
             notes.append(f"{include.get('path')} is looked for in package {include.get('ros_pkg')}")
             continue
-        file = (path.parent / include.get("path", "")).resolve()
+        file = (path.parent / (include.get("path") or "")).resolve()
         if not file.is_file():
             missing.append(str(file))
             continue
@@ -51,14 +50,13 @@ def import_groot(path: Path, target: Path) -> Imported:
             raise BehaviorTreeError(f"{target} {why}")
         relative = os.path.relpath(file, target.resolve().parent)
         ElementTree.SubElement(root, "include", path=Path(relative).as_posix())
-        said, inside = _trees(file)
-        main = main or said
-        trees += inside
+        included = parse_xml(file.read_bytes(), str(file))
+        main = main or included.get("main_tree_to_execute") or ""
+        trees += _trees(included)
     if missing:
         raise BehaviorTreeError(f"{path}: no such files: {', '.join(missing)}")
     for kind in ("BehaviorTree", "TreeNodesModel"):
-        for each in project.findall(kind):
-            root.append(each)
+        root.extend(_copy(each) for each in project.children if each.tag == kind)
     only = trees[0] if len(trees) == 1 else ""
     main = project.get("main_tree_to_execute") or main or only
     if main:
@@ -70,10 +68,14 @@ def import_groot(path: Path, target: Path) -> Imported:
     return Imported(f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', tuple(notes))
 
 
-def _trees(file: Path) -> tuple[str, list[str]]:
-    """The main tree that a file names, and the trees that it has."""
-    data = file.read_bytes()
-    parse_xml(data, str(file))
-    root = ElementTree.fromstring(data)
-    trees = [each.get("ID", "") for each in root.iter("BehaviorTree")]
-    return root.get("main_tree_to_execute", ""), trees
+def _trees(root: Element) -> list[str]:
+    """The trees that a document has."""
+    return [each.get("ID") or "" for each in below(root) if each.tag == "BehaviorTree"]
+
+
+def _copy(element: Element) -> ElementTree.Element:
+    """An element with all in it, and the line breaks of its attributes."""
+    made = ElementTree.Element(element.tag, element.attributes)
+    made.text = element.text or None
+    made.extend(map(_copy, element.children))
+    return made

@@ -66,3 +66,15 @@ def test_what_is_no_project_is_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(BehaviorTreeError):
         import_groot(path, path)
+
+
+def test_line_breaks_in_attributes_of_its_own_trees_and_models_are_kept(tmp_path):
+    path = tmp_path / "job.btproj"
+    model = '<input_port name="x" default="a&#10;b">says\nmore</input_port>'
+    path.write_text(
+        '<root BTCPP_format="4"><BehaviorTree ID="Main"><Script code="x := \'two\nlines\'"/>'
+        f'</BehaviorTree><TreeNodesModel><Action ID="Own">{model}</Action></TreeNodesModel></root>'
+    )
+    text = import_groot(path, tmp_path / "job.xml").xml
+    assert """code="x := 'two&#10;lines'\"""" in text
+    assert model in text
