@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
 from behavior_bringup.arguments import argument_types
-from behavior_bringup.arguments.options import add_connection, add_world
+from behavior_bringup.arguments.options import add_connection, add_verb, add_world
 from behavior_bringup.missions.mission_cli import add_mission_name
 from behavior_bringup.preview import verb
 
@@ -17,11 +16,8 @@ _LIMIT, _TOLERANCE = 300.0, 0.01
 
 def add_preview(subparsers: Any) -> None:
     """Add `preview` to the command's subparsers."""
-    preview: argparse.ArgumentParser = subparsers.add_parser(
-        "preview",
-        help="run a mission in a copy of the world before the real one",
-        description=verb.preview.__doc__,
-    )
+    text = "run a mission in a copy of the world before the real one"
+    preview = add_verb(subparsers, "preview", text, verb.preview)
     add_mission_name(preview)
     preview.add_argument(
         "--limit",
@@ -51,15 +47,9 @@ def add_preview(subparsers: Any) -> None:
     )
     add_world(preview, "the simulated stack that stands for a real one (its own)")
     add_connection(preview)
-    preview.set_defaults(run=verb.preview)
 
 
 def add_preview_server(subparsers: Any) -> None:
     """Add `preview-server` to the command's subparsers."""
-    server: argparse.ArgumentParser = subparsers.add_parser(
-        "preview-server",
-        help="let other programs ask for previews over ROS",
-        description=verb.preview_server.__doc__,
-    )
-    add_connection(server)
-    server.set_defaults(run=verb.preview_server)
+    text = "let other programs ask for previews over ROS"
+    add_connection(add_verb(subparsers, "preview-server", text, verb.preview_server))

@@ -273,11 +273,9 @@ class _Curve(toppra.interpolator.AbstractGeometricPath):  # type: ignore[misc, u
         return np.array([self._derivatives[0].x[0], self._derivatives[0].x[-1]])
 
 
-def time_curve(
-    curve: PPoly, limits: JointLimits, *, max_speed: tuple[PPoly, float] | None = None
-) -> Trajectory:
+def time_curve(curve: PPoly, limits: JointLimits) -> Trajectory:
     """Fastest motion along a curve from rest to rest; see :func:`time_curve_at`."""
-    return time_curve_at(curve, limits, np.zeros(0), max_speed=max_speed)[0]
+    return time_curve_at(curve, limits, np.zeros(0))[0]
 
 
 def time_curve_at(

@@ -17,18 +17,19 @@ gripper's affair and does not grow with the object.
 from __future__ import annotations
 
 import math
-import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import yaml
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import check_interrupted
 from behavior_packages.bounded_yaml import read_yaml
+from behavior_packages.validation import faults
 from behavior_skills.interfaces import Array
 from behavior_skills.sentences import joined
 
@@ -196,43 +197,31 @@ def _from_yaml(path: Path, scale: float, tcp_offset: float) -> list[AnnotatedGra
     return grasps
 
 
+class _Entry(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    position: Annotated[list[FiniteFloat], Field(min_length=3, max_length=3)]
+    orientation: Annotated[list[FiniteFloat], Field(min_length=4, max_length=4)]
+    width: Annotated[FiniteFloat, Field(ge=0.0, le=FARTHEST)] = 0.0
+    score: FiniteFloat = 0.0
+
+
 def _from_entry(entry: Any, scale: float, tcp_offset: float) -> AnnotatedGrasp:
     if not isinstance(entry, dict):
         raise ValueError("position and orientation are wanted, by name")
-    position, orientation = _numbers(entry, "position", 3), _numbers(entry, "orientation", 4)
-    norm = math.hypot(*orientation)
+    try:
+        read = _Entry.model_validate(entry)
+    except ValidationError as error:
+        raise ValueError("; ".join(faults(error, "it"))) from error
+    norm = math.hypot(*read.orientation)
     if abs(norm - 1.0) > 10 * ROTATION_TOLERANCE:
         raise ValueError(f"orientation is a quaternion of norm {norm:.3g}, not 1")
-    if math.hypot(*position) > FARTHEST:
+    if math.hypot(*read.position) > FARTHEST:
         raise ValueError("it is too far away")
-    width, score = _number(entry, "width"), _number(entry, "score")
-    if width < 0.0:
-        raise ValueError(f"width is {width:g}, which is negative")
     pose = np.eye(4)
-    pose[:3, :3] = Rotation.from_quat(orientation).as_matrix()
-    pose[:3, 3] = np.array(position) * scale - pose[:3, 2] * tcp_offset
-    return AnnotatedGrasp(pose, width * scale, score)
-
-
-def _numbers(entry: dict[str, Any], key: str, count: int) -> list[float]:
-    values = entry.get(key)
-    if not isinstance(values, list) or len(values) != count or not all(map(_is_number, values)):
-        shown = reprlib.repr(values)
-        raise ValueError(f"{key} must be a list of {count} finite numbers, not {shown}")
-    return [float(value) for value in values]
-
-
-def _number(entry: dict[str, Any], key: str) -> float:
-    value = entry.get(key, 0.0)
-    if not _is_number(value):
-        raise ValueError(f"{key} must be a finite number, not {reprlib.repr(value)}")
-    return float(value)
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return abs(value) < 1e300  # also no infinity, no NaN, and no integer that is no float
+    pose[:3, :3] = Rotation.from_quat(read.orientation).as_matrix()
+    pose[:3, 3] = np.array(read.position) * scale - pose[:3, 2] * tcp_offset
+    return AnnotatedGrasp(pose, read.width * scale, read.score)
 
 
 def _rolled(grasp: AnnotatedGrasp) -> AnnotatedGrasp:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from sensor_msgs.msg import FluidPressure
 from std_msgs.msg import Bool, Float32, Float64
 
@@ -47,15 +47,13 @@ class PressureTopicOptions(Options):
     """Pressure, in the topic's unit, below which the cup holds: of absolute pressures ..."""
     above: float | None = None
     """... and above which: of sensors that tell how strong the vacuum is."""
-    hysteresis: float = 0.0
+    hysteresis: float = Field(default=0.0, ge=0.0)
     """By which it has to be beyond that again before the cup holds nothing any more."""
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
         if (self.below is None) == (self.above is None):
             raise ValueError("give one of below and above")
-        if not self.hysteresis >= 0.0:
-            raise ValueError("give a hysteresis from 0")
         return self
 
 
