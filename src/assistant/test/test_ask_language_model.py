@@ -14,6 +14,7 @@ from behavior_assistant.asker import MOST_AT_ONCE, Asker
 from behavior_assistant.script import Script
 from behavior_assistant.settings import Settings
 from behavior_tree import BehaviorTreeFactory, Blackboard, CauseKind, NodeStatus
+from behavior_tree.testing import SimulatedClock
 
 PATIENCE = 60.0
 """[s] after which a test hangs; nothing takes that long."""
@@ -42,18 +43,11 @@ OBJECTS = {
 }
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
 class World:
     """A tree of the one node, with its model, log and clock."""
 
     def __init__(self, model, attributes='question="Is it red?"', objects=lambda: OBJECTS):
-        self.log, self.clock = [], Clock()
+        self.log, self.clock = [], SimulatedClock()
         self.asker = Asker(Settings, model=model, clock=self.clock)
         factory = BehaviorTreeFactory()
         factory.register_node_type(

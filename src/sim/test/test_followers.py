@@ -4,21 +4,14 @@
 import pytest
 
 from behavior_sim.node.followers import ANSWER, PATIENCE, Followers
+from behavior_tree.testing import SimulatedClock
 
 STEP = 0.02
 """[s] simulated."""
 
 
-class Wall:
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
 def followers(pace=1.0, expected=1):
-    wall = Wall()
+    wall = SimulatedClock()
     made = Followers(pace, wall)
     made.expected = expected
     made.begin_step(5.0)

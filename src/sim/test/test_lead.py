@@ -7,28 +7,21 @@ import pytest
 
 from behavior_sim.node.lead import CREEP, PATIENCE, Lead
 from behavior_sim.node.stepper import Stepper
-
-
-class Wall:
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
+from behavior_tree.testing import SimulatedClock
 
 
 def test_nobody_followed_yet():
-    assert Lead(0.3, Wall()).wait(50.0) == 0.0
+    assert Lead(0.3, SimulatedClock()).wait(50.0) == 0.0
 
 
 def test_within_the_limit_it_goes_on():
-    lead = Lead(0.3, Wall())
+    lead = Lead(0.3, SimulatedClock())
     lead.follow(1.0)
     assert lead.wait(1.25) == 0.0
 
 
 def test_beyond_the_limit_it_waits_until_news():
-    wall = Wall()
+    wall = SimulatedClock()
     lead = Lead(0.3, wall)
     lead.follow(1.0)
     assert lead.wait(5.0) == pytest.approx(PATIENCE)
@@ -40,7 +33,7 @@ def test_beyond_the_limit_it_waits_until_news():
 
 
 def test_who_tells_nothing_any_more_is_gone():
-    wall = Wall()
+    wall = SimulatedClock()
     lead = Lead(0.3, wall)
     lead.follow(1.0)
     wall.now += PATIENCE
@@ -49,7 +42,7 @@ def test_who_tells_nothing_any_more_is_gone():
 
 def test_while_nothing_is_heard_the_world_creeps_on():
     """The news of 1.0 s got lost, and there is no more before the world shows something new."""
-    wall = Wall()
+    wall = SimulatedClock()
     lead = Lead(0.3, wall)
     lead.follow(0.9)
     now, began = 1.2, wall.now
@@ -61,7 +54,7 @@ def test_while_nothing_is_heard_the_world_creeps_on():
 
 
 def test_a_follower_that_the_machine_keeps_waiting_for_seconds_is_not_left_behind():
-    wall = Wall()
+    wall = SimulatedClock()
     lead = Lead(0.3, wall)
     lead.follow(1.0)
     wall.now += 3.0
@@ -69,7 +62,7 @@ def test_a_follower_that_the_machine_keeps_waiting_for_seconds_is_not_left_behin
 
 
 def test_stepper_stays_within_the_lead_of_its_follower():
-    lead = Lead(1.0, Wall())
+    lead = Lead(1.0, SimulatedClock())
     times = []
     waiting = threading.Event()
 
