@@ -104,7 +104,7 @@ class _Operating:
     async def start(self, client: Client, args: Mapping[str, Any]) -> Answer:
         """``mission.start``."""
         order = order_of(args)
-        policy, priority = args.get("policy", "queue"), args.get("priority", 0)
+        policy, priority = text_of(args, "policy", "queue"), args.get("priority", 0)
         if policy not in POLICIES:
             raise CommandError(f"'policy' is one of {', '.join(POLICIES)}")
         if isinstance(priority, bool) or not isinstance(priority, int) or not 0 <= priority <= 255:

@@ -138,6 +138,7 @@ def test_what_the_executor_refuses_comes_with_its_fields(desk: Desk) -> None:
         ({"name": "dig", "parameters": ["a"]}, "'parameters' is a map"),
         ({"name": "dig", "parameters": {"depth": 1}}, "'depth' is a text"),
         ({"name": "dig", "policy": "now"}, "'policy' is one of default, reject, queue, replace"),
+        ({"name": "dig", "policy": ["queue"]}, "'policy' is a text"),
         ({"name": "dig", "priority": 256}, "from 0 to 255"),
         ({"name": "dig", "priority": True}, "from 0 to 255"),
         ({"steps": []}, "'steps' is a list"),
