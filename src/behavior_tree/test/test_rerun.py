@@ -22,6 +22,8 @@ from behavior_tree import (
     StatefulActionNode,
     write_tree_to_xml,
 )
+from behavior_tree.authoring import register_authoring_nodes
+from behavior_tree.decider import register_decider_nodes
 from behavior_tree.monitoring.loggers.document import tree_document
 from behavior_tree.monitoring.uid_document import uid_document
 from behavior_tree.rerun import UNKNOWN, Capture, RecordedRun, RecordedTree, rerun
@@ -132,6 +134,8 @@ def recorded(body, ticks=8, step=STEP_S, writers=True, **letters):
     factory = BehaviorTreeFactory(clock)
     factory.register_node_type(Work, "Work", script)
     factory.register_simple_condition("Ask", script)
+    register_authoring_nodes(factory)
+    register_decider_nodes(factory)
     tree = factory.create_tree_from_text(xml(body))
     found = []
     with Capture(tree, writes=True) as capture:
@@ -165,6 +169,36 @@ def test_outputs_reasons_and_scripts_come_out_the_same(writers):
     assert done.compared == len(run.ticks) == 5
     assert done.ended is NodeStatus.SUCCESS
     assert done.new_nodes == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<ConcurrentSequence><Work name='a'/><Checkpoint name='here'/><Work name='b'/>"
+        "<Goto to='here' _skipIf='again' _onHalted='again := true'/><Work name='c'/>"
+        "</ConcurrentSequence>",
+        "<ConcurrentSequence><Step name='r' execute_after='gosub'><Work name='a'/></Step>"
+        "<Gosub to='r'/><Work name='b'/><Gosub to='r'/></ConcurrentSequence>",
+        "<StateMachine><State name='a' next='b'><Work name='a'/><Transition to='b' if='n == 1'/>"
+        "</State><State name='b'><Work name='b'/></State></StateMachine>",
+    ],
+)
+def test_leaves_of_the_engine_are_at_work_in_lists_and_networks(body):
+    start = "<Script code='again := false; n := 0'/>"
+    run = recorded(f"<Sequence>{start}{body}</Sequence>", a="RS", b="RRS", c="S")
+    done = rerun(run)
+    assert done.identical, (done.parting, done.unanswered)
+    assert done.compared == len(run.ticks)
+    assert done.ended is NodeStatus.SUCCESS
+
+
+def test_a_leaf_that_gives_its_result_again_until_it_is_reset_does_so():
+    """The last of the ticks in which it does is that in which its parent ends."""
+    branches = "<WhileDoElse><Work name='if'/><Work name='then'/></WhileDoElse>"
+    run = recorded(f"<Repeat num_cycles='2'>{branches}</Repeat>", **{"if": "RS", "then": "RRS"})
+    done = rerun(run)
+    assert done.identical, (done.parting, done.unanswered)
+    assert done.ended is NodeStatus.SUCCESS
 
 
 def test_why_it_failed_comes_out_the_same():

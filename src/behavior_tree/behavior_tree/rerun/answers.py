@@ -31,6 +31,8 @@ class LeafRun:
     """Why it failed."""
     writes: list[tuple[float, RecordedWrite]] = field(default_factory=list)
     """With the time since the start [s]."""
+    from_idle: bool = True
+    """False: the leaf had not been reset since its last result."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +90,13 @@ def node_runs(
         if not statuses and (status is not IDLE or not conditioned):
             statuses = [SKIPPED if status is IDLE else status]
         for new in statuses:
+            before = status
             if new is not SKIPPED:
                 status = new
             if new is IDLE and current is None:
                 continue
             if current is None:
-                current = LeafRun(tick.moment)
+                current = LeafRun(tick.moment, from_idle=before is IDLE)
                 runs.append(current)
             current.status, current.lasted = new, tick.moment - current.start
             if new is NodeStatus.FAILURE and reasons:
@@ -194,15 +197,17 @@ class Answers:
     def _next_run(self, now: float, status: NodeStatus) -> LeafRun | None:
         runs = self._runs or []
         last = runs[self._next - 1] if self._next else None
-        if self._next < len(runs) and runs[self._next].start == now:
+        following = runs[self._next] if self._next < len(runs) else None
+        if last is not None and status.completed and (following is None or following.from_idle):
+            # A node that was not reset gives its result again.
+            return LeafRun(now, last.status, reason=last.reason)
+        if following is not None and following.start == now:
             self._next += 1
         elif last is not None and last.start == now and (status.completed or status is SKIPPED):
-            return last  # a node that was not reset gives its result again
-        elif self._next < len(runs):
+            return last
+        elif following is not None:
             self._next += 1
-        else:
-            return None
-        return runs[self._next - 1]
+        return following
 
     def _lacking(self) -> str:
         if self._runs is None:

@@ -11,7 +11,9 @@ from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.kernel.manifest import NodeBuilder
 from behavior_tree.kernel.runtime import TreeRuntime
 from behavior_tree.kernel.tree import Tree
+from behavior_tree.nodes.authoring import AUTHORING_NODES
 from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES
+from behavior_tree.nodes.decider import DECIDER_NODES
 from behavior_tree.placeholders import register_placeholders
 from behavior_tree.quirks import quirks_for
 from behavior_tree.rerun.leaves import RecordedAction, RecordedCondition
@@ -24,6 +26,8 @@ _STAND_INS: dict[NodeType, NodeBuilder] = {
     NodeType.DECORATOR: RecordedDecorator,
 }
 _LEAVES = (NodeType.ACTION, NodeType.CONDITION)
+_OWN = {*AUTHORING_NODES, *DECIDER_NODES}
+"""Types of the engine that a factory need not know. Their leaves, such as a Goto, need no world."""
 
 
 class Clock:
@@ -76,9 +80,10 @@ class Rebuilder:
         manifest = self._factory.manifests().get(type_id)
         if manifest is None or type_id in BUILTIN_NODES:
             return None
-        if manifest.type in _LEAVES or type_id not in self._known:
-            return _STAND_INS.get(manifest.type)
-        return None
+        is_known = type_id in self._known
+        if is_known and (manifest.type not in _LEAVES or type_id in _OWN):
+            return None
+        return _STAND_INS.get(manifest.type)
 
 
 def _own_factory(compat: str | None) -> BehaviorTreeFactory:
