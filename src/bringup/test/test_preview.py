@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import re
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
+from commanded import behavior, eventually, stack_processes
 
-from behavior_bringup.cli import main
 from behavior_bringup.preview.run import observed
 from behavior_bringup.stacks.session import bring_up
 from behavior_bringup.stacks.stack import Stack
@@ -33,14 +29,6 @@ pytestmark = [
 
 WORLD = "block_stacking"
 TOWER = ("stack_blocks", "--param", "order=blue_block;yellow_block")
-
-
-def behavior(*arguments: str) -> tuple[int, str, str]:
-    """Exit code, output and errors of a command, in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(list(arguments))
-    return code, out.getvalue(), err.getvalue()
 
 
 def places(row: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -67,12 +55,9 @@ def test_a_mission_is_previewed_approved_and_run(
     finally:
         code, out, err = behavior("down")
     assert code == 0, out + err
-    end = time.monotonic() + 90.0
-    while known_stacks():
-        assert time.monotonic() < end, "the copy outlives the stack that it is a copy of"
-        time.sleep(0.1)
-    lines = [" ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])]
-    assert [line for line in lines if str(runtime) in line] == []
+    # The copy's processes end with the stack's, and its supervisor a moment after its lock.
+    eventually(lambda: not stack_processes(runtime), "the copy goes with its stack", 90.0)
+    assert known_stacks() == []
 
 
 def a_wrong_request_is_refused_before_a_copy_starts() -> None:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import math
 import os
@@ -13,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commanded import behavior
 
-from behavior_bringup.cli import main
 from behavior_bringup.preview.run import observed
 from behavior_bringup.stacks.session import bring_up
 from behavior_bringup.stacks.stack import Stack
@@ -32,15 +30,6 @@ pytestmark = [
 WORLD = "navigation"
 
 
-def behavior(*arguments: str) -> tuple[int, str]:
-    """Exit code and output of a command, in this process."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        code = main(list(arguments))
-    print(out.getvalue(), flush=True)
-    return code, out.getvalue()
-
-
 def pose() -> list[float]:
     return list(observed(Stack()).row()["base"]["pose"])
 
@@ -48,8 +37,9 @@ def pose() -> list[float]:
 def previewed(tmp_path: Path, x: float, y: float, *options: str) -> tuple[int, str, dict[str, Any]]:
     file = tmp_path / "preview.json"
     place = ("--param", f"x={x}", "--param", f"y={y}", "--param", "yaw=1.57")
-    code, out = behavior("preview", "navigate", *place, "--json", str(file), *options)
-    return code, out, json.loads(file.read_text(encoding="utf-8"))
+    code, out, err = behavior("preview", "navigate", *place, "--json", str(file), *options)
+    print(out, err)
+    return code, out + err, json.loads(file.read_text(encoding="utf-8"))
 
 
 def test_a_drive_is_previewed_approved_and_driven(
@@ -62,7 +52,7 @@ def test_a_drive_is_previewed_approved_and_driven(
         what_would_fail_is_told_and_the_robot_stands(tmp_path)
         what_is_approved_is_driven_as_previewed(tmp_path)
     finally:
-        code, out = behavior("down")
+        code, out, _ = behavior("down")
     assert code == 0, out
 
 

@@ -3,26 +3,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 import rclpy
+from commanded import behavior, eventually, stack_processes
 from rcl_interfaces.srv import ListParameters
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from behavior_bringup.cli import main
 from behavior_ros.testing import own_domain
 
 BEHAVIOR = [sys.executable, "-m", "behavior_bringup.cli"]
@@ -31,40 +25,6 @@ BEHAVIOR = [sys.executable, "-m", "behavior_bringup.cli"]
 @pytest.fixture(autouse=True)
 def domain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain()))
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a command of `behavior` returned and printed."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def behavior(*arguments: str) -> Done:
-    """A command of `behavior`, in this process: a process of its own would begin by importing."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(list(arguments))
-    return Done(code, out.getvalue(), err.getvalue())
-
-
-def eventually(condition: Callable[[], bool], what: str, timeout: float = 240.0) -> None:
-    end = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < end, f"not within {timeout:g} s: {what}"
-        time.sleep(0.1)
-
-
-def stack_processes(runtime: Path) -> list[str]:
-    """Command lines of processes that belong to stacks of this runtime folder."""
-    lines = []
-    for process in psutil.process_iter(["cmdline"]):
-        line = " ".join(process.info["cmdline"] or [])
-        if str(runtime) in line:
-            lines.append(line)
-    return lines
 
 
 def test_an_evaluated_episode_in_a_namespace_ends_with_the_tower(
