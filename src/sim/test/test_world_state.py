@@ -151,6 +151,17 @@ def test_fingers_that_stand_on_their_way_are_looked_at_at_once() -> None:
     assert gripper.remaining(0.02) == 0.0
 
 
+def test_fingers_that_come_open_are_looked_at_at_once() -> None:
+    """What they hold is let go on their way; whoever opens them goes on when it is."""
+    config = load_world(find_world("block_stacking")).robot.groups[0].gripper
+    assert config is not None
+    gripper = GripperController(config)
+    gripper.reset(0.0)
+    gripper.start(0.0, 0.07)
+    gripper.step(0.01, 0.0, config.speed)
+    assert gripper.remaining(0.01) == 0.0
+
+
 def test_arms_and_fingers_are_under_way_until_they_may_come_to_rest(
     simulation: Simulation,
 ) -> None:
