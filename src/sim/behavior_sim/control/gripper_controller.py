@@ -57,8 +57,8 @@ class GripperController:
     def remaining(self, t: float) -> float:
         """Time before which the goal does not end [s]; 0: it may at once, or there is none.
 
-        Fingers that stand on their way hold something, and whoever closes them looks for that; those
-        that come open let go of what they hold on their way.
+        Fingers that stand on their way hold something, and whoever closes them looks for that;
+        those that come open let go of what they hold on their way.
         """
         opening = self._target > self._setpoint
         if self._goal is None or self._still_since is not None or opening:
