@@ -93,3 +93,16 @@ def test_invariants_in_any_order(events: list[tuple]) -> None:
         assert (robot.published or [PlannerMode.IDLE])[-1] is robot.state.planner.mode
     heard = sum(event[0] == "health" for event in events)
     assert robot.cycles + robot.health.late + robot.health.duplicates == heard
+
+
+def test_silence_names_the_modules_that_are_switched_off() -> None:
+    """As after an executor was restarted in the middle of a change of the map."""
+    robot = Robot()
+    robot.tick()
+    assert robot.state.planner.reason == "the path planner is silent"
+    robot.state.entities = {"egm": True, "rpp": False, "tp": None}
+    robot.tick()
+    assert robot.state.planner.reason == (
+        "the path planner is silent; switched off: rpp: load the map (LOAD_MAP), which switches "
+        "them on again"
+    )

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from behavior_navigation.rules.nodes import ActsOn, ProblemAction, ProblemCondition
 from behavior_navigation.rules.planner_core import PlannerCore
-from behavior_navigation.rules.planner_mode import UNUSABLE, Solver
+from behavior_navigation.rules.planner_mode import UNUSABLE, Solver, silence
 from behavior_navigation.rules.state import PlannerMode
 from behavior_tree import (
     InputPort,
@@ -25,7 +25,7 @@ class PathPlannerIsHealthy(ActsOn[PlannerCore], ProblemCondition):
         """Look at the newest cycle."""
         known = self.subject.known()
         if not known.health_fresh:
-            return "the path planner is silent"
+            return silence(known)
         return "the path planner failed" if known.planning_failed else ""
 
 

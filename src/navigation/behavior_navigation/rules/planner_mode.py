@@ -107,6 +107,8 @@ class PlannerInputs:
     route_wait: float = 0.0
     """[s] since the first unanswered request for a route; 0: none is awaited."""
     health_fresh: bool = True
+    disabled: tuple[str, ...] = ()
+    """Modules that are switched off."""
     planning_failed: bool = False
     """Verdict of the newest cycle."""
     reroute_recommended: bool = False
@@ -154,13 +156,24 @@ def choose_mode(known: PlannerInputs, rules: PlannerRules) -> Decision:
     if not known.has_route:
         return Decision(idle, "there is no route")
     if not known.health_fresh:
-        return Decision(idle, "the path planner is silent", alarm=Alarm.STALE)
+        return Decision(idle, silence(known), alarm=Alarm.STALE)
     if known.failures >= rules.failures_until_give_up:
         text = f"the path planner failed {known.failures} times in a row"
         return Decision(idle, text, give_up=True)
     if known.planning_failed:
         return _after_failed_planning(known, rules)
     return _by_trajectory(known, rules)
+
+
+def silence(known: PlannerInputs) -> str:
+    """Why the path planner is not heard. An executor that was restarted in the middle of a change
+    of the map finds modules switched off, and does not know which map is in force.
+    """
+    text = "the path planner is silent"
+    if not known.disabled:
+        return text
+    off = ", ".join(known.disabled)
+    return f"{text}; switched off: {off}: load the map (LOAD_MAP), which switches them on again"
 
 
 def _hindrance(known: PlannerInputs) -> str:
