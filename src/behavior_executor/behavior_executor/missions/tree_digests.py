@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from xml.etree import ElementTree
 
+from behavior_tree import BehaviorTreeError
+from behavior_tree.xml.document import parse_xml
 from behavior_tree.xml.files import read_document
-from behavior_tree.xml.loader import package_share
+from behavior_tree.xml.loader import included_file
 
 _LENGTH = 16
 """Characters of a digest: who edits a file has no reason to make one that looks the same."""
@@ -66,24 +68,17 @@ class TreeDigests:
     def _included(self, path: Path, data: bytes, version: str) -> list[Path]:
         known, includes = self._includes.get(path, ("", []))
         if known != version:
-            includes = _includes_of(data, path.parent)
+            includes = _includes_of(data, path)
             self._includes[path] = version, includes
         return includes
 
 
-def _includes_of(data: bytes, folder: Path) -> list[Path]:
+def _includes_of(data: bytes, file: Path) -> list[Path]:
     """The files that a document includes; of what is wrong with it whoever loads it is told."""
-    try:
-        root = ElementTree.fromstring(data)
-    except (ElementTree.ParseError, ValueError, LookupError):
-        return []
     found = []
-    for include in root.iterfind("include"):
-        target, package = Path(include.get("path", "")), include.get("ros_pkg")
-        if package and not target.is_absolute():
-            try:
-                target = package_share(package) / target
-            except LookupError:
-                continue
-        found.append(folder / target)
+    with suppress(BehaviorTreeError):
+        for child in parse_xml(data, str(file)).children:
+            if child.tag == "include":
+                with suppress(LookupError):
+                    found.append(included_file(child, file.parent))
     return found

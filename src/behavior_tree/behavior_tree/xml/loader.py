@@ -121,6 +121,23 @@ def package_share(package: str) -> Path:
     raise LookupError(f"ROS package '{package}' is not in AMENT_PREFIX_PATH")
 
 
+def included_file(include: Element, folder: Path, share: PackageShare = package_share) -> Path:
+    """The file that an ``<include>`` of a file in `folder` means.
+
+    Args:
+        include: the element; it has a path.
+        folder: of the file that it stands in.
+        share: tells the share directory of a ROS package; raises LookupError.
+
+    Raises:
+        LookupError: there is no such package.
+    """
+    target, package = Path(include.get("path") or ""), include.get("ros_pkg")
+    if package and not target.is_absolute():
+        target = share(package) / target
+    return folder / target
+
+
 class Loader:
     """Reads one document and everything it includes into a `DocumentSet`.
 
@@ -305,19 +322,16 @@ class Loader:
             if self._includes == MAX_INCLUDES + 1:
                 self._add(element, f"more than {MAX_INCLUDES} includes", "merge some files")
             return _Definitions()
-        target = Path(path)
-        package = element.get("ros_pkg")
-        if package and target.is_absolute():
+        if element.get("ros_pkg") and Path(path).is_absolute():
             self._warn(element, "ros_pkg is ignored: the path is absolute", "remove it", "ros_pkg")
-        elif package:
-            try:
-                target = self._share(package) / target
-            except LookupError as error:
-                text = shorten(str(error.args[0] if error.args else error))
-                self._set.incomplete = True
-                self._add(element, text, "source the workspace that contains it", "ros_pkg")
-                return _Definitions()
-        return self._file(directory / target, element)
+        try:
+            target = included_file(element, directory, self._share)
+        except LookupError as error:
+            text = shorten(str(error.args[0] if error.args else error))
+            self._set.incomplete = True
+            self._add(element, text, "source the workspace that contains it", "ros_pkg")
+            return _Definitions()
+        return self._file(target, element)
 
     def _tree(self, element: Element, only_child: bool, own: dict[str, Element]) -> None:
         tree_id = element.get("ID")
