@@ -117,9 +117,8 @@ class EntityManager(NavigationManager):
 
     def problem(self) -> str:
         """Modules that are disabled, or of which nothing is known."""
-        entities = self.state.entities
-        silent = [name for name, enabled in entities.items() if enabled is None]
-        off = [name for name, enabled in entities.items() if enabled is False]
+        silent = [name for name, enabled in self.state.entities.items() if enabled is None]
+        off = self.state.disabled
         texts = [
             f"not known: {', '.join(silent)}" if silent else "",
             f"disabled: {', '.join(off)}" if off else "",

@@ -88,9 +88,9 @@ class SystemHealthManager(NavigationManager):
         self.watch.settle(now, fresh=fresh, silent_for=self._cache.age())
         placed, pose = self.watch.placed, None
         if placed is not None:
-            pose = self._brought_to_now(placed)
+            pose, static = self._brought_to_now(placed)
             if self.state.localization.good:
-                self._trusted = FramedPose(placed.frame, pose), self._static_now()
+                self._trusted = FramedPose(placed.frame, pose), static
         self.state.localization.pose = pose
 
     def begin_reset(self) -> None:
@@ -163,21 +163,22 @@ class SystemHealthManager(NavigationManager):
     def _now(self) -> float:
         return seconds(self.manager_node.get_clock().now())
 
-    def _brought_to_now(self, estimate: Estimate) -> Pose2D:
+    def _brought_to_now(self, estimate: Estimate) -> tuple[Pose2D, Pose2D | None]:
+        """Where the robot is by an estimate, and in the static frame; None: that is not known."""
         static, robot = self.values["static_frame"], self.values["robot_frame"]
-        self._odometry_problem = ""
+        self._odometry_problem, now = "", None
         if not static:
-            return estimate.pose
+            return estimate.pose, now
         try:
+            now = self._in_static_frame(static, robot, None)
             if self._then is None or self._then[0] != estimate.stamp:
                 self._then = (estimate.stamp, self._in_static_frame(static, robot, estimate.stamp))
-            now = self._in_static_frame(static, robot, None)
             self.state.localization.driven = self._odometer.update(now.x, now.y)
-            return brought_to_now(estimate.pose, self._then[1], now)
+            return brought_to_now(estimate.pose, self._then[1], now), now
         except TransformError as error:
             self.state.localization.driven = None
             self._odometry_problem = f"the pose stands still between estimates: {error}"
-            return estimate.pose
+            return estimate.pose, now
 
     def _in_static_frame(self, static: str, robot: str, time: float | None) -> Pose2D:
         stamp = None if time is None else to_time(time)

@@ -110,7 +110,7 @@ class PlannerCore:
             has_route=bool(state.action.route_id),
             route_wait=now - waiting if math.isfinite(waiting) else 0.0,
             health_fresh=self._health_fresh(),
-            disabled=tuple(name for name, on in state.entities.items() if on is False),
+            disabled=state.disabled,
             planning_failed=memory.planning_failed,
             reroute_recommended=memory.reroute_recommended,
             failures=memory.failures,

@@ -190,3 +190,8 @@ class NavigationState:
     """Names of the tiles that there are; empty: they are not listed."""
     entities: dict[str, bool | None] = field(default_factory=dict)
     """Whether each switchable module is enabled; None: not known."""
+
+    @property
+    def disabled(self) -> tuple[str, ...]:
+        """The switchable modules that are known not to be enabled."""
+        return tuple(name for name, enabled in self.entities.items() if enabled is False)
