@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from behavior_tree.basic_types import PortDirection
+from behavior_tree.basic_types import NodeType, PortDirection
 from behavior_tree.blackboard.frames import with_frames
 from behavior_tree.blackboard.ports import is_pointer, is_port_attribute, pointer_key
 from behavior_tree.editing.references import (
@@ -82,7 +82,8 @@ def extract(files: TreeFiles, node: NodeName, tree_id: str) -> None:
         tree_id: ID of the new tree; it stands behind the one that the node comes from
 
     Raises:
-        LogicError: no such node, the ID is taken, a jump or an order crosses the border
+        LogicError: no such node, the ID is taken, a jump or an order crosses the border, or it is
+            an action that would start again and again
         LoadError: the files would not load
     """
 
@@ -130,6 +131,7 @@ def _check_extractable(references: References, place: Place, tree_id: str) -> No
         raise LogicError(f"there is a tree '{tree_id}' already: choose another ID")
     inside = {place.element, *below(place.element)}
     _check_local(place, inside)
+    _check_restart(references, place, place.element)
     for link in references.links():
         within = link.targets & (inside - {place.element})
         crosses = link.attribute != "of" and within and link.element not in inside
@@ -153,6 +155,23 @@ def _check_local(place: Place, inside: Collection[Element]) -> None:
                     f"[{name}] of '{label_of(each)}' in '{place.path}' is '{text}': which entry of "
                     "its tree that names only the run can tell, so write the name of the entry"
                 )
+
+
+def _check_restart(references: References, place: Place, leaf: Element) -> None:
+    """Refuse an action as the condition of a WhileDoElse, which asks one that has ended what it
+    ended with: the only parent that does so, while a SubTree forgets it.
+    """
+    above = place.parent
+    if above is None or resolve_type(above) != "WhileDoElse":
+        return
+    manifest = references.manifests.get(resolve_type(leaf) or "")
+    is_action = manifest is not None and manifest.type is NodeType.ACTION
+    if is_action and above.children[0] is place.element:
+        raise LogicError(
+            f"'{place.path}' is the condition of a WhileDoElse, which starts an action once; as a "
+            "SubTree it is started in each tick: put the whole WhileDoElse into a tree, or do the "
+            "action before it"
+        )
 
 
 def _ports(references: References, place: Place, enums: Iterable[str]) -> list[str]:
@@ -184,7 +203,8 @@ def inline(files: TreeFiles, node: NodeName) -> None:
         node: path of the SubTree, or as much of its end as is unique
 
     Raises:
-        LogicError: no such SubTree, or what its ports say cannot be said without it
+        LogicError: no such SubTree, what its ports say cannot be said without it, or it is an
+            action that would start but once
         LoadError: the files would not load
     """
 
@@ -194,6 +214,7 @@ def inline(files: TreeFiles, node: NodeName) -> None:
         if place.element.tag != "SubTree":
             raise LogicError(f"'{place.path}' is no SubTree: only those can be inlined")
         tree = references.tree(place.element.get("ID") or "")
+        _check_restart(references, place, tree.children[0])
         source = editors[references.places[tree].file]
         text = element_text(_bytes(source), tree.children[0])
         copy = XmlEditor(text.encode(), place.path)

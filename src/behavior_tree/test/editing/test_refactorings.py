@@ -294,6 +294,22 @@ def test_what_only_a_subtree_can_say_is_not_inlined(tmp_path):
     assert "mine_2 := 1" in texts(files)[0], "an entry of the tree around is not overwritten"
 
 
+@pytest.mark.parametrize(
+    "condition", ["<Sleep msec='0'/>", "<Inverter><Sleep msec='0'/></Inverter>"]
+)
+def test_an_action_that_would_start_again_and_again_stays_where_it_is(tmp_path, condition):
+    """WhileDoElse is the only parent that asks an action again what it ended with."""
+    asked = f"<WhileDoElse>{condition}<AlwaysSuccess/><AlwaysSuccess/></WhileDoElse>"
+    used = asked.replace(condition, '<SubTree ID="T" name="t"/>')
+    alone = condition.startswith("<Sleep")
+    refused = pytest.raises(LogicError, match="condition of a WhileDoElse, which starts")
+    with refused if alone else contextlib.nullcontext():
+        name = "Main/WhileDoElse/" + ("Sleep" if alone else "Inverter")
+        extract(opened(tmp_path, trees(Main=asked)), name, "New")
+    with refused if alone else contextlib.nullcontext():
+        inline(opened(tmp_path, trees(Main=used, T=condition)), "Main/WhileDoElse/t")
+
+
 KEYS = st.sampled_from("abc")
 LEAVES = st.one_of(
     st.builds("<Script code='{0} := {1}'/>".format, KEYS, st.integers(0, 3)),
