@@ -284,6 +284,8 @@ class AimAtBin(SyncActionNode):
         """Make the node, as the factory does."""
         super().__init__(name, config)
         self._target = np.full((4, 4), math.inf)
+        self._aimed_at = ""
+        """Name of the bin."""
 
     def tick(self) -> NodeStatus:
         """Aim."""
@@ -292,10 +294,12 @@ class AimAtBin(SyncActionNode):
         if active is None:
             self.set_failure_reason("there is no bin to grip")
             return NodeStatus.FAILURE
-        if is_near(active.grasp, self._target, DRIFTS):
+        # The next bin lies where the last one lay, but may be turned: it is gripped as suits it.
+        if active.name == self._aimed_at and is_near(active.grasp, self._target, DRIFTS):
             wanted = turned(active.grasp, self._target)
         else:
             wanted = with_the_base(active.grasp)
+        self._aimed_at = active.name
         if not is_near(wanted, self._target, *STEADY):
             self._target = wanted
         target = self._target

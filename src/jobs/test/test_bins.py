@@ -12,6 +12,7 @@ from behavior_jobs.bins import (
     PRESETS,
     ActiveBin,
     BinFloor,
+    BinSight,
     BinWatch,
     PlaceAim,
     RetryFunnel,
@@ -24,8 +25,11 @@ from behavior_jobs.bins import (
     turned,
     with_the_base,
 )
+from behavior_jobs.bins_nodes import AimAtBin
 from behavior_jobs.poses import rotation_gap
 from behavior_motion import ApproachParams
+from behavior_ros import pose_to_matrix
+from behavior_tree import BehaviorTreeFactory, NodeStatus
 
 UP, DOWN = np.eye(3), np.diag([1.0, -1.0, -1.0])
 FLOOR = BinFloor()
@@ -141,6 +145,28 @@ def test_from_the_grasp_to_the_pallet_the_tool_turns_as_the_base_does(degrees: i
         turn = Rotation.from_matrix(place[:3, :3] @ ahead[:3, :3].T).as_rotvec()
         assert turn[:2] == pytest.approx([0.0, 0.0], abs=1e-6)
         assert -math.radians(158) < turn[2] < math.radians(24)
+
+
+def test_the_next_bin_is_gripped_as_suits_it_however_the_last_one_was() -> None:
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(AimAtBin, "AimAtBin")
+    tree = factory.create_tree_from_text(
+        """<root BTCPP_format="4"><BehaviorTree ID="T">
+        <AimAtBin sight="{sight}" pose="{pose}"/></BehaviorTree></root>"""
+    )
+
+    def aim(name: str, degrees: float) -> float:
+        turn = Rotation.from_euler("z", degrees, degrees=True).as_matrix()
+        grasp = FLOOR.grasp(pose(0.0, 0.45, -0.3765, turn @ DOWN), opening_up=False)
+        tree.root_blackboard().set("sight", BinSight(ActiveBin(name, grasp, needs_flip=False)))
+        assert tree.tick_once() is NodeStatus.SUCCESS
+        axis = pose_to_matrix(tree.root_blackboard().get("pose").pose)[:2, 0]
+        return math.degrees(math.atan2(axis[1], axis[0]))
+
+    for number in range(0, 360, 20):  # each a bin of its own where the last one lay
+        assert -23.0 <= aim(f"bin_{number}", number) < 157.0
+    for degrees in range(150, 180, 5):  # one that turns while it is aimed at
+        assert aim("bin", degrees) == pytest.approx(degrees, abs=0.1)
 
 
 def test_rotation_gap_is_that_of_the_reference() -> None:
