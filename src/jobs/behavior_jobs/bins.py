@@ -25,8 +25,9 @@ PITCH = 0.135
 """[m] from one layer of the pallet to the next."""
 HYSTERESIS = 0.2
 """Cosine of the angle between a bin's opening and the vertical, below which it lies on its side."""
-LEVEL = math.cos(0.12)
-"""Cosine of the tilt up to which a bin that nobody holds counts as level."""
+LEVEL = math.cos(0.06)
+"""Cosine of the tilt up to which a bin that nobody holds counts as level. One that leans, at the end of
+the belt, is gripped as it leans: else it hangs as crooked on the tool, and stands on its rim."""
 NEAR_POSITION, NEAR_ROTATION = 0.01, 0.01
 """[m], and as `rotation_gap`: nearer to its grasp, the tool has reached a bin."""
 HELD_WITHIN = 0.1
