@@ -243,6 +243,45 @@ def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
     world.keeps_limits()
 
 
+FAR_WAYS = [
+    ([-2.15, -0.66, -1.54, -0.15, 0.18, 3.32, 0.3], [-1.64, 1.32, 2.21, -2.7, 1.54, 2.13, -1.86]),
+    (
+        [-2.57, -1.04, -1.76, -0.69, 0.71, 3.55, -1.82],
+        [1.66, 0.62, -0.23, -0.92, -1.91, 2.76, -1.34],
+    ),
+]
+FAR_APPROACHES = [
+    ([2.16, -0.63, -2.7, -1.09, -0.46, 1.48, -2.34], [-1.67, 0.91, 2.59, -2.93, 0.51, 1.02, 0.7]),
+    ([2.09, -0.8, -1.21, -2.65, -1.27, 2.63, -0.73], [0.64, 0.59, 0.57, -1.84, -0.01, 3.23, -0.84]),
+    ([1.3, 0.0, 1.11, -2.4, 0.62, 0.84, 0.22], [-1.9, 1.12, 0.85, -1.36, 1.38, 2.89, -2.64]),
+    ([0.96, 0.69, 1.29, -2.79, -2.4, 3.4, -2.7], [-0.87, -0.27, 2.86, -1.48, 2.68, 1.92, 2.28]),
+]
+"""Joints at the start, and some with which the target is reached [rad]."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("start", "end"), FAR_WAYS)
+def test_an_arm_that_creeps_along_at_the_limit_of_a_joint_is_not_left_to_it(rig, start, end):
+    world = rig[0]
+    world.q, world.target = np.array(start), world.robot.forward_kinematics(np.array(end))
+    skill = skill_of(rig)
+    skill.run()
+    assert skill.plans == 1
+    assert world.time < 7.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("start", "end"), FAR_APPROACHES)
+def test_a_planned_path_ends_in_a_posture_from_which_the_approach_leads_in(rig, start, end):
+    """The one next to that in which the arm got stuck is often none."""
+    world = rig[0]
+    world.q, world.target = np.array(start), world.robot.forward_kinematics(np.array(end))
+    skill = skill_of(rig, approach=(0.0, 0.0, 0.15), approach_along_tool=True)
+    skill.run()
+    assert 1 <= skill.plans <= 3
+    assert skill.distance < 0.005
+
+
 def test_a_joint_that_was_bent_beyond_its_range_does_not_jump_back(rig):
     world = rig[0]
     world.q[0] = world.robot.upper[0] + 0.05

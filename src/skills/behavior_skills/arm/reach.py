@@ -20,8 +20,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from behavior_motion import (
+    IkOptions,
     JointLimits,
     MotionCommand,
+    Plan,
     PlanOptions,
     Servo,
     ServoOptions,
@@ -63,6 +65,19 @@ STUCK_TIME = 0.4
 """[s] without ..."""
 STUCK_WAY = 0.01
 """[rad] ... this much motion of any joint, far from a target that rests, is being stuck."""
+CREEP_TIME = 1.0
+"""[s] with no joint faster than ..."""
+CREEP_SPEED = 0.1
+"""... this part of the speed that it may have, in which an arm that comes nearer by less than"""
+CREEP_NEARER, CREEP_SHARE = 0.1, 0.3
+"""these parts of the distance, and of the way that the tool may go then, is stuck too: held by a
+joint at its limit it creeps on for long."""
+POSTURES = 20
+"""Random starts of inverse kinematics, for the posture that a planned path leads to."""
+MOST_POSTURES, POSTURE_TIME = 3, 2.0
+"""How many of them are planned to at most, and for how long each [s]."""
+SAME_POSTURE = 0.3
+"""[rad] apart at most."""
 RESTS, RESTS_AFAR = 1e-3, 0.03
 """[m] by which a target that rests may shake, and that as a part of the distance from it: what is
 detected never quite rests."""
@@ -140,6 +155,8 @@ class ReachSkill(Skill):
     _path: _Path | None = None
     _planned_for: Array | None = None
     """The target that the last planned path was for, while it has not moved."""
+    _tried: list[Array] = field(default_factory=list)
+    """Postures at the target that paths have led to, while it has not moved."""
     _held_up: str = ""
     """Why a goal that holds does not get to its target."""
     _held_up_in: int = -1
@@ -210,16 +227,20 @@ class ReachSkill(Skill):
         self._angle_tolerance = request.orientation_tolerance or defaults.orientation_tolerance
         self._width = held.width if held else None
         least = request.min_distance or defaults.min_distance
+        velocity_scaling = request.velocity_scaling or self.speeds.free
+        max_linear_velocity = request.max_linear_velocity or defaults.max_linear_velocity
+        self._creeping = CREEP_SPEED * CREEP_TIME * velocity_scaling * self._limits.velocity
+        self._least_way = CREEP_SHARE * CREEP_TIME * max_linear_velocity
         self._servo = Servo(
             self.robot,
             self.world.planner.scene,
             instant.q,
             ServoOptions(
                 period=PERIOD,
-                max_velocity_scaling_factor=request.velocity_scaling or self.speeds.free,
+                max_velocity_scaling_factor=velocity_scaling,
                 max_acceleration_scaling_factor=request.acceleration_scaling
                 or self.speeds.acceleration,
-                max_linear_speed=request.max_linear_velocity or defaults.max_linear_velocity,
+                max_linear_speed=max_linear_velocity,
                 stop_distance=least + SLACK,
                 least_distance=least,
                 gripper_width=self._width,
@@ -251,6 +272,7 @@ class ReachSkill(Skill):
             return
         if before._planned_for is None or not _moved(before._planned_for, self._goal_pose()):
             self._recent, self._planned_for = before._recent, before._planned_for
+            self._tried = before._tried
             if before._path is not None:
                 self._path, self._reference = before._path, before._reference
 
@@ -368,19 +390,29 @@ class ReachSkill(Skill):
         """Whether the small steps do not come nearer to a target that rests."""
         if self._path is not None or not self._recent or self._arrived():
             return False
-        (then, q0, target0, off0), (now, q, target, off) = self._recent[0], self._recent[-1]
-        return (
-            now - then >= STUCK_TIME
-            and float(np.abs(q - q0).max()) < STUCK_WAY
-            and float(np.abs(target - target0).max()) < max(RESTS, RESTS_AFAR * off0)
-            and off > 0.7 * off0
+        return self._no_nearer(STUCK_TIME, STUCK_WAY, 0.3, math.inf) or self._no_nearer(
+            CREEP_TIME, self._creeping, CREEP_NEARER, self._least_way
         )
+
+    def _no_nearer(self, seconds: float, way: float | Array, nearer: float, least: float) -> bool:
+        """Whether for so long no joint has moved by `way` [rad], the target has rested, and the arm
+        has come nearer by less than a part of the distance and than `least` [m].
+        """
+        now, q, target, off = self._recent[-1]
+        for then, q0, target0, off0 in reversed(self._recent):
+            if now - then >= seconds:
+                return (
+                    bool(np.all(np.abs(q - q0) < way))
+                    and float(np.abs(target - target0).max()) < max(RESTS, RESTS_AFAR * off0)
+                    and off0 - off < min(nearer * off0, least)
+                )
+        return False
 
     def _remember(self, step: ServoStep) -> None:
         at, recent = self._reference.time, self._recent
         off = step.position_error + 0.1 * step.rotation_error
         recent.append((at, step.q, self._target.base_T_target, off))
-        while len(recent) > 1 and at - recent[1][0] >= STUCK_TIME:  # late steps are far apart
+        while len(recent) > 1 and at - recent[1][0] >= CREEP_TIME:  # late steps are far apart
             recent.popleft()
 
     def _unstick(self) -> None:
@@ -392,11 +424,7 @@ class ReachSkill(Skill):
         try:
             if self.request.local_only:
                 raise SkillFailure(FailureCode.BLOCKED, _blocked(why, "no planned path is wanted"))
-            if self._planned_for is not None and not self._held_up:
-                raise SkillFailure(
-                    FailureCode.BLOCKED, _blocked(why, "a planned path did not help")
-                )
-            self._plan(why)
+            self._plan(why, again=self._planned_for is not None and not self._held_up)
             self._held_up = ""
         except SkillFailure as failure:
             if not (self.request.hold and failure.failure in _LASTING):
@@ -408,15 +436,22 @@ class ReachSkill(Skill):
         if self._path is None:
             self._from(self._reference.end)
 
-    def _plan(self, why: str) -> None:
-        """Plan to the target, or to the stand-off before it."""
+    def _plan(self, why: str, *, again: bool) -> None:
+        """Plan to the target, or to the stand-off before it; `again`: to another posture, as the
+        last path there did not help.
+        """
+        approach = self.request.way_in(self._target, self.parameters.approach_std_dev)
+        no_help = SkillFailure(FailureCode.BLOCKED, _blocked(why, "a planned path did not help"))
+        if again and approach is None:
+            raise no_help
         self._feedback("plan", why or "small steps are stuck")
         self._rest()
         goal = self._goal_pose()
         aim = np.array(goal)
-        approach = self.request.way_in(self._target, self.parameters.approach_std_dev)
         if approach is not None:
             aim[:3, 3] -= approach.direction
+        if not again:
+            self._tried = []
         options = PlanOptions(
             max_velocity_scaling_factor=self.request.velocity_scaling or self.speeds.free,
             max_acceleration_scaling_factor=self.request.acceleration_scaling
@@ -426,13 +461,50 @@ class ReachSkill(Skill):
         self.plans += 1
         q = self._reference.end.q
         with planning_budget(), interruptible(self._watch_target(goal)):
-            plan = checked(self.world.planner.plan_to_pose(q, [aim], options=options))
+            plan = self._plan_before(q, goal, aim, options) if approach is not None else None
+            if plan is None and again:
+                raise no_help
+            plan = plan or checked(self.world.planner.plan_to_pose(q, [aim], options=options))
         assert plan.trajectory is not None
         self._path = _Path(plan.trajectory, goal)
         self._planned_for = goal
         now = self.goal_context.now()
         self._reference = Reference(self._limits, now, Instant(q, 0 * q, 0 * q))
         self._decide(now)
+
+    def _plan_before(
+        self, q: Array, goal: Array, stand_off: Array, options: PlanOptions
+    ) -> Plan | None:
+        """Plan to a posture before the target from which a straight way leads in; None: none found.
+
+        The one that is next to the present one is often one that the arm got stuck in.
+        """
+        planner = self.world.planner
+        options = replace(options, allowed_planning_time=POSTURE_TIME)
+        plans = 0
+        for posture in self._postures(q, goal):
+            if any(float(np.abs(posture - other).max()) < SAME_POSTURE for other in self._tried):
+                continue
+            way_out = planner.plan_cartesian(posture, [stand_off], options=options).trajectory
+            if way_out is None:
+                continue
+            plan = planner.plan_to_joints(q, way_out.positions[-1], options=options)
+            plans += 1
+            if plan.ok:
+                self._tried.append(posture)
+                return plan
+            if plans == MOST_POSTURES:
+                break
+        return None
+
+    def _postures(self, q: Array, goal: Array) -> list[Array]:
+        """Joints that reach the target, the nearest first."""
+        planner, random = self.world.planner, np.random.default_rng(0)
+        seeds = [q, *random.uniform(self.robot.lower, self.robot.upper, (POSTURES, len(q)))]
+        options = IkOptions(gripper_width=self._width, attempts=1)
+        answers = [planner.inverse_kinematics(goal, seed=seed, options=options).q for seed in seeds]
+        found = [joints for joints in answers if joints is not None]
+        return sorted(found, key=lambda joints: float(np.abs(joints - q).max()))
 
     def _watch_target(self, planned: Array) -> Callable[[], None]:
         """A check that ends planning once the target has moved away."""
