@@ -26,8 +26,10 @@ PITCH = 0.135
 HYSTERESIS = 0.2
 """Cosine of the angle between a bin's opening and the vertical, below which it lies on its side."""
 LEVEL = math.cos(0.06)
-"""Cosine of the tilt up to which a bin that nobody holds counts as level. One that leans, at the end of
-the belt, is gripped as it leans: else it hangs as crooked on the tool, and stands on its rim."""
+"""Cosine of the tilt up to which a bin that nobody holds counts as level. One that leans, at the
+end of the belt, is gripped as it leans: else it hangs crooked on the tool and stands on its rim."""
+BESIDE = 0.008
+"""[m] by which a bin hangs beside the tool that is more than noise."""
 NEAR_POSITION, NEAR_ROTATION = 0.01, 0.01
 """[m], and as `rotation_gap`: nearer to its grasp, the tool has reached a bin."""
 HELD_WITHIN = 0.1
@@ -256,6 +258,13 @@ class PlaceAim:
             self.too_far = 0
         elif is_over(tool, self.position):
             self.too_far += 1
+
+    def centre(self, tool: Matrix, held: Matrix) -> None:
+        """Have a bin that hangs beside the tool, beyond noise, come right over the place itself."""
+        beside = np.asarray(tool[:2]) - held[:2]
+        over = _beside(tool, self.position) < self.gate and hangs_well(tool, held)
+        if over and self.gain and _beside(beside, self.shift) > BESIDE:
+            self.shift = beside
 
     def is_in_place(self, under: Matrix) -> bool:
         """Whether the bin below, x, y, ... [m], is near enough to its place to be built upon."""

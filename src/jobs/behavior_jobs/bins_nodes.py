@@ -394,9 +394,13 @@ class AimAtPlace(SyncActionNode):
         funnel: RetryFunnel = self.get_input("funnel")
         held = sight.bins[sight.active.name] if sight.active is not None else None
         under = bin_below(aim.place, sight.stacked, sight.bins)
-        if held is not None and under is not None and sight.stamp != self._looked:
+        if held is not None and sight.stamp != self._looked:
             self._looked = sight.stamp
-            aim.adjust(sight.tool[:3, 3], held.pose[:3, 3], under.pose[:3, 3])
+            tool, carried = sight.tool[:3, 3], held.pose[:3, 3]
+            if under is not None:
+                aim.adjust(tool, carried, under.pose[:3, 3])
+            else:
+                aim.centre(tool, carried)
         if not is_near(aim.pose(), self._target, FINE):
             self._target = aim.pose()
         target = self._target

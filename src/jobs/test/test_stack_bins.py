@@ -135,6 +135,17 @@ def test_aim_follows_the_bin_below(off: float) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("slip", [0.005, 0.02])
+def test_a_bin_that_hangs_beside_the_tool_stands_in_its_place_on_the_pallet(slip: float) -> None:
+    world = world_of(DOWN)
+    mission = Mission(world, bins="1")
+    carrying(world, mission, "bin_0")
+    world._grip[1, 3] += slip
+    assert mission.finish() is NodeStatus.SUCCESS, mission.run.failure_text()
+    assert at_place(world, "bin_0", 0, 0.006), "so little may be noise"
+
+
+@pytest.mark.slow
 def test_without_the_adjustment_it_lands_on_the_rim() -> None:
     world = world_of(DOWN, DOWN)
     world.on_placed = lambda name: _displace(world, name, "bin_0", 0.014)
