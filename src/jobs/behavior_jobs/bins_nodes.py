@@ -44,6 +44,10 @@ STEADY = (0.004, 0.03)
 """[m] and `rotation_gap` by which a grasp seems to move though its bin rests."""
 DRIFTS = 0.1
 """[m] at most, by which a bin that moves has moved since it was seen last."""
+RECENT = 0.3
+"""[s] ago, what was seen shows where the bin is now."""
+AT_GRASP = 0.015
+"""[m] of the tool beside the grasp: as near as noise lets it be."""
 FINE = 0.001
 """[m] in which the aim at a place moves."""
 TOO_FAR = 10
@@ -261,6 +265,38 @@ class WaitForBin(SceneWaiter):
             "see whether the conveyor runs or is jammed, and whether the camera sees where it ends"
         )
         return self.wait_or_fail(f"no bin to take for {self.waited:.0f} s: {why}")
+
+
+class ConfirmBin(SceneWaiter):
+    """Waits until the active bin has been seen with the tool at it; FAILURE where it is beside the
+    tool: it has moved while the camera did not see it.
+    """
+
+    ports = ports_list(
+        _sight_port(),
+        InputPort("patience", float, default=5.0, description="[s] without a look at the bin"),
+    )
+
+    def on_start(self) -> NodeStatus:
+        """Look."""
+        self._since = self._scene.now - RECENT
+        return super().on_start()
+
+    def on_running(self) -> NodeStatus:
+        """Wait."""
+        self._since = min(self._since, self._scene.now)  # the clock may be set back
+        sight: BinSight = self.get_input("sight")
+        if sight.active is None:
+            self.set_failure_reason("there is no bin to grip")
+            return NodeStatus.FAILURE
+        name = sight.active.name
+        if sight.bins[name].last_seen < self._since:
+            return self.wait_or_fail(f"{name} has not been seen for {self.waited:.1f} s")
+        beside = math.dist(sight.active.grasp[:2, 3], sight.tool[:2, 3])
+        if beside <= AT_GRASP:
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(f"{name} is {1e3 * beside:.0f} mm beside the tool: it has moved")
+        return NodeStatus.FAILURE
 
 
 class AimAtBin(SyncActionNode):

@@ -31,7 +31,7 @@ def register(factory: BehaviorTreeFactory, context: NodeContext) -> None:
     tower = (ObserveTower, ChooseBlock, TowerPlace, SampleFreeSpot)
     for node_class in (ObserveSorting, DropPose, *tower, *MONITORS):
         factory.register_node_type(node_class, node_class.__name__, context.scene)
-    for node_class in (bins_nodes.ObserveBins, bins_nodes.WaitForBin):
+    for node_class in (bins_nodes.ObserveBins, bins_nodes.WaitForBin, bins_nodes.ConfirmBin):
         factory.register_node_type(node_class, node_class.__name__, context.scene)
     for plain_class in bins_nodes.NODES:
         factory.register_node_type(plain_class, plain_class.__name__)

@@ -106,6 +106,8 @@ class World:
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     _grip: Matrix = field(default_factory=lambda: np.eye(4))
     _count: int = 0
+    _looks: dict[str, tuple[float, Matrix]] = field(default_factory=dict)
+    """[s] when each bin was seen last, and how."""
 
     # -- what the nodes ask
 
@@ -147,8 +149,11 @@ class World:
             return
         objects, bodies = {}, {}
         for name, truth in self.bins.items():
-            pose = truth.copy()
-            pose[:3, 3] += [self.rng.gauss(0.0, self.noise) for _ in range(3)]
+            if name not in self.unseen or name not in self._looks:
+                pose = truth.copy()
+                pose[:3, 3] += [self.rng.gauss(0.0, self.noise) for _ in range(3)]
+                self._looks[name] = self.time, pose
+            seen, pose = self._looks[name]
             x, y, z = pose[:3, 3]
             objects[name] = SeenObject(
                 name,
@@ -161,7 +166,7 @@ class World:
                 stale=name in self.unseen,
             )
             link = "gripper" if name == self.held else ""
-            bodies[name] = SceneBody(name, pose, None, self.time, attached_link=link)
+            bodies[name] = SceneBody(name, pose, None, seen, attached_link=link)
         self.snapshot = SceneSnapshot(self.time, "world", objects, bodies)
 
     def suck(self) -> bool:

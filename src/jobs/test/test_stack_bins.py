@@ -222,6 +222,26 @@ def test_navigation_obstacles_are_on_while_the_way_leads_past_the_middle() -> No
 
 
 @pytest.mark.slow
+def test_a_bin_that_moved_while_nobody_saw_it_is_reached_for_anew() -> None:
+    world = world_of(DOWN)
+    mission = Mission(world, bins="1")
+    (still_there,) = (node for node in mission.tree.nodes() if node.name == "still there")
+    mission.until(lambda: mission.step == "pick")
+    world.unseen.add("bin_0")
+    world.bins["bin_0"][0, 3] += 0.04
+    mission.until(lambda: still_there.status is NodeStatus.RUNNING)
+    began = world.time
+    mission.until(lambda: world.time > began + 0.5)
+    assert still_there.status is NodeStatus.RUNNING, "it waits for a look"
+    world.unseen.clear()
+    mission.until(lambda: still_there.failure_reason())
+    assert "bin_0 is 40 mm beside the tool: it has moved" in still_there.failure_reason()
+    assert not world.pump
+    assert mission.finish() is NodeStatus.SUCCESS, mission.run.failure_text()
+    assert at_place(world, "bin_0", 0)
+
+
+@pytest.mark.slow
 def test_sucking_and_lifting_is_not_interrupted() -> None:
     world = world_of(DOWN, no_suction=True)
     mission = Mission(world, bins="1")
