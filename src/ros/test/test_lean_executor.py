@@ -2,6 +2,7 @@
 """The executor of all processes does what rclpy's does, and less of it in between."""
 
 import threading
+from functools import partial
 
 import pytest
 import rclpy
@@ -214,3 +215,38 @@ def test_a_message_costs_one_wait_and_lists_are_kept(executor, node, monkeypatch
         spin(executor, lambda: len(heard) == number + 1)  # noqa: B023
     assert not made
     assert len(waits) < 90
+
+
+def test_any_thread_may_shut_it_down_and_nothing_goes_under_the_one_that_waits(context):
+    """It crashed the process: what was waited for was destroyed meanwhile."""
+    for number in range(25):
+        executor, node = LeanExecutor(context=context), Node(f"lean_{number}", context=context)
+        executor.add_node(node)
+        beats = []
+        node.create_timer(0.001, partial(beats.append, 1))
+        node.create_subscription(Int32, "numbers", beats.append, 1)
+        thread = threading.Thread(target=executor.spin)
+        thread.start()
+        until(lambda beats=beats, number=number: len(beats) >= number % 5)
+        assert executor.shutdown()
+        node.destroy_node()
+        thread.join(5.0)
+        assert not thread.is_alive()
+
+
+def test_a_shutdown_waits_for_a_callback_as_long_as_it_is_told(executor, node):
+    let_go, came = threading.Event(), threading.Event()
+
+    def block() -> None:
+        came.set()
+        let_go.wait(60.0)
+
+    node.create_timer(0.001, block)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    assert came.wait(60.0)
+    assert not executor.shutdown(timeout_sec=0.05)
+    let_go.set()
+    assert executor.shutdown()
+    thread.join(5.0)
+    assert not thread.is_alive()

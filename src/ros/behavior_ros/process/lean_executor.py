@@ -15,6 +15,7 @@ clients and actions that hear nothing are waited for by a thread of their own. S
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -45,6 +46,8 @@ _EVENTS = 1.0
 _LIVELY = 1.0
 """[s] wall time for which services, clients and actions are waited for like all else, after one of
 them has heard something."""
+_LEAVING = 0.001
+"""[s] wall time between two looks whether a thread has left."""
 _OFTEN, _SELDOM = ("timer", "subscription", "guard"), ("client", "service")
 """Kinds of what is in every wait, and of what is left to the watch, with actions."""
 _ADDERS = {
@@ -118,11 +121,32 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
                 guard.trigger()
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
-        """Stop, and let go of all entities."""
-        done = bool(super().shutdown(timeout_sec))
+        """Stop, and let go of all entities; any thread may call this.
+
+        Args:
+            timeout_sec: [s] wall time in which another thread that spins must have come out of its
+                callback; None or negative: for ever
+
+        Returns:
+            False if it has not: it ends with that callback, and can be shut down then.
+        """
+        self._is_shutdown = True
+        self._interrupt()
+        if not self._leave(timeout_sec):
+            return False
+        super().shutdown(timeout_sec)
         self._waiting.close()
         self._read_in_background([])
-        return done
+        return True
+
+    def _leave(self, timeout: float | None) -> bool:
+        """Wait until no other thread waits for what is about to be destroyed."""
+        end = math.inf if timeout is None or timeout < 0.0 else time.monotonic() + timeout
+        while self._spinning not in (None, threading.get_ident()):
+            if time.monotonic() > end:
+                return False
+            time.sleep(_LEAVING)
+        return True
 
     def spin_once(self, timeout_sec: float | TimeoutObject | None = None) -> None:
         """Wait for a callback and call it.
