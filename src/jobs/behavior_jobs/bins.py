@@ -146,15 +146,23 @@ TURNS_BACK = 0.4
 """[rad] by which the tool turns against the base's sense on its way to the pallet, at most."""
 
 
-def with_the_base(grasp: Matrix) -> Matrix:
+WAVERS = 0.25
+"""[rad] by which a bin turns, as it comes to rest, and the tool with it."""
+
+
+def with_the_base(grasp: Matrix, beyond: float = 0.0) -> Matrix:
     """A grasp from above, or the same turned by half a turn about its sucking axis: that from which
     the tool, on its way to the pallet, turns in the sense in which the base does.
 
     Turned the other way the tool drags the arm along: it folds over itself, or the wrist winds up
     and swings a bin against the forearm when it turns it over.
+
+    Args:
+        grasp: 4x4.
+        beyond: [rad] by which it may be turned too far before it is turned by half a turn.
     """
     angle = math.atan2(grasp[1, 0], grasp[0, 0])
-    if -TURNS_BACK <= angle < math.pi - TURNS_BACK:
+    if -TURNS_BACK - beyond <= angle < math.pi - TURNS_BACK + beyond:
         return grasp
     return np.asarray(grasp @ HALF_TURN)
 

@@ -14,6 +14,7 @@ from behavior_executor.scene_view import Matrix, SceneBody, SceneSnapshot
 from behavior_jobs.bins import (
     PITCH,
     PRESETS,
+    WAVERS,
     BinFloor,
     BinSight,
     BinWatch,
@@ -332,7 +333,7 @@ class AimAtBin(SyncActionNode):
             return NodeStatus.FAILURE
         # The next bin lies where the last one lay, but may be turned: it is gripped as suits it.
         if active.name == self._aimed_at and is_near(active.grasp, self._target, DRIFTS):
-            wanted = turned(active.grasp, self._target)
+            wanted = with_the_base(turned(active.grasp, self._target), beyond=WAVERS)
         else:
             wanted = with_the_base(active.grasp)
         self._aimed_at = active.name
