@@ -241,6 +241,9 @@ def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
     least = min(planner.distance(q).distance for q in world.sampled[::3])
     assert least > 0.0
     world.keeps_limits()
+    places = np.array([world.robot.forward_kinematics(q)[:3, 3] for q in world.sampled])
+    speeds = np.linalg.norm(np.diff(places, axis=0), axis=1) / PERIOD
+    assert speeds.max() < 1.05 * skill.parameters.max_linear_velocity
 
 
 FAR_WAYS = [
@@ -267,7 +270,7 @@ def test_an_arm_that_creeps_along_at_the_limit_of_a_joint_is_not_left_to_it(rig,
     skill = skill_of(rig)
     skill.run()
     assert skill.plans == 1
-    assert world.time < 7.0
+    assert world.time < 13.0
 
 
 @pytest.mark.slow
@@ -337,7 +340,7 @@ def test_a_target_that_shakes_is_gone_to_by_a_planned_path_too(rig, period):
         except Cancelled:
             arrived = False
         plans += skill.plans
-        assert world.time < 4.0
+        assert world.time < 5.0
     assert 1 <= plans <= 3
     world.keeps_limits()
 

@@ -94,6 +94,8 @@ MOST_RESTARTS = 3
 machine holds up too long are refused by controllers."""
 REST_PATIENCE = 1.0
 """[s] in which the arm must come within the tolerances once it was sent there."""
+SAMPLES = 0.02
+"""[s] of a planned path between two looks at how fast the tool is."""
 PATH_LEAD = 0.2
 """[s] by which a planned path is told ahead."""
 LOOK_PERIOD = 0.02
@@ -228,9 +230,9 @@ class ReachSkill(Skill):
         self._width = held.width if held else None
         least = request.min_distance or defaults.min_distance
         velocity_scaling = request.velocity_scaling or self.speeds.free
-        max_linear_velocity = request.max_linear_velocity or defaults.max_linear_velocity
+        self._max_linear_velocity = request.max_linear_velocity or defaults.max_linear_velocity
         self._creeping = CREEP_SPEED * CREEP_TIME * velocity_scaling * self._limits.velocity
-        self._least_way = CREEP_SHARE * CREEP_TIME * max_linear_velocity
+        self._least_way = CREEP_SHARE * CREEP_TIME * self._max_linear_velocity
         self._servo = Servo(
             self.robot,
             self.world.planner.scene,
@@ -240,7 +242,7 @@ class ReachSkill(Skill):
                 max_velocity_scaling_factor=velocity_scaling,
                 max_acceleration_scaling_factor=request.acceleration_scaling
                 or self.speeds.acceleration,
-                max_linear_speed=max_linear_velocity,
+                max_linear_speed=self._max_linear_velocity,
                 stop_distance=least + SLACK,
                 least_distance=least,
                 gripper_width=self._width,
@@ -466,11 +468,20 @@ class ReachSkill(Skill):
                 raise no_help
             plan = plan or checked(self.world.planner.plan_to_pose(q, [aim], options=options))
         assert plan.trajectory is not None
-        self._path = _Path(plan.trajectory, goal)
+        self._path = _Path(self._slow_enough(plan.trajectory), goal)
         self._planned_for = goal
         now = self.goal_context.now()
         self._reference = Reference(self._limits, now, Instant(q, 0 * q, 0 * q))
         self._decide(now)
+
+    def _slow_enough(self, trajectory: Trajectory) -> Trajectory:
+        """With the tool no faster than it may be."""
+        times = np.arange(0.0, trajectory.duration, SAMPLES)
+        joints = trajectory.sample_many(times)[0]
+        places = np.array([self.robot.forward_kinematics(q)[:3, 3] for q in joints])
+        ways = np.linalg.norm(np.diff(places, axis=0), axis=1)
+        fastest = float(ways.max(initial=0.0)) / SAMPLES
+        return trajectory.scaled(max(1.0, fastest / self._max_linear_velocity))
 
     def _plan_before(
         self, q: Array, goal: Array, stand_off: Array, options: PlanOptions
