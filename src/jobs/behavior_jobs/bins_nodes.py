@@ -277,6 +277,8 @@ class ConfirmBin(SceneWaiter):
         _sight_port(),
         InputPort("patience", float, default=5.0, description="[s] without a look at the bin"),
     )
+    _since = math.inf
+    """[s] when a look must have been at the earliest."""
 
     def on_start(self) -> NodeStatus:
         """Look."""
