@@ -561,7 +561,8 @@ class BinWatch:
         if not suction:
             self._detach(now)
         up = -then[:3, 2] if self._attached else UP
-        is_up = opening_up(body.pose, up=up, before=self._flip)
+        # While it is turned over it is as it was; elsewhere one on its side is nothing to take.
+        is_up = opening_up(body.pose, up=up, before=self._flip if self._attached else None)
         if is_up is None:
             return None
         self._flip = is_up

@@ -397,6 +397,18 @@ def test_a_bin_stays_to_be_flipped_while_the_arm_turns_it() -> None:
     assert not active.needs_flip
 
 
+def test_a_bin_that_has_fallen_over_is_given_up_for_the_next() -> None:
+    watching = Watching()
+    other = body("bin_1", pose(0.1, 0.6, -0.3765, DOWN))
+    assert watching.look(body("bin_0", pose(0.0, 0.45, -0.3765)), other).active.name == "bin_0"
+    assert watching.look(body("bin_0", pose(0.0, 0.45, -0.3, tilted(60))), other).active.needs_flip
+    sight = watching.look(body("bin_0", pose(0.0, 0.45, -0.2, tilted(85))), other)
+    assert sight.active is None, "it is looked for another"
+    sight = watching.look(body("bin_0", pose(0.0, 0.45, -0.2, tilted(90))), other)
+    assert sight.active.name == "bin_1"
+    assert sight.sideways == ("bin_0",)
+
+
 def test_fallen_far_and_sideways_bins_are_left_alone() -> None:
     watching = Watching()
     sight = watching.look(body("bin_0", pose(0, 0.5, -0.38, tilted(90))))
