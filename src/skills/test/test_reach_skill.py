@@ -11,7 +11,7 @@ from fakes import FakeWorld, context_of
 from behavior_motion import JointLimits, MotionError
 from behavior_motion.servo.controller import difference
 from behavior_skills.arm.planning import PlanningWorld
-from behavior_skills.arm.reach import PERIOD, ReachSkill
+from behavior_skills.arm.reach import PERIOD, ReachSkill, with_tool_speed
 from behavior_skills.arm.reach_request import ReachRequest, ReachTarget
 from behavior_skills.arm.streaming import instant_of
 from behavior_skills.interfaces import (
@@ -244,6 +244,20 @@ def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
     places = np.array([world.robot.forward_kinematics(q)[:3, 3] for q in world.sampled])
     speeds = np.linalg.norm(np.diff(places, axis=0), axis=1) / PERIOD
     assert speeds.max() < 1.05 * skill.parameters.max_linear_velocity
+
+
+def test_a_path_is_slowed_down_to_the_speed_of_the_tool(planner):
+    robot, start, end = planner.robot, World(planner.robot).q, np.array(FAR_WAYS[0][1])
+    planner.scene.clear()
+    still = planner.plan_to_joints(start, start).trajectory
+    assert with_tool_speed(still, robot, 0.2).duration == 0.0
+    planned = planner.plan_to_joints(start, end).trajectory
+    assert with_tool_speed(planned, robot, 100.0).duration == planned.duration
+    slow = with_tool_speed(planned, robot, 0.2)
+    joints = slow.sample_many(np.arange(0.0, slow.duration, 0.001))[0]
+    places = [robot.forward_kinematics(q)[:3, 3] for q in joints]
+    speeds = np.linalg.norm(np.diff(places, axis=0), axis=1) / 0.001
+    assert 0.18 < speeds.max() < 0.21
 
 
 FAR_WAYS = [

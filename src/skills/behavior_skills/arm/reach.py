@@ -25,6 +25,7 @@ from behavior_motion import (
     MotionCommand,
     Plan,
     PlanOptions,
+    RobotModel,
     Servo,
     ServoOptions,
     ServoStatus,
@@ -468,20 +469,13 @@ class ReachSkill(Skill):
                 raise no_help
             plan = plan or checked(self.world.planner.plan_to_pose(q, [aim], options=options))
         assert plan.trajectory is not None
-        self._path = _Path(self._slow_enough(plan.trajectory), goal)
+        self._path = _Path(
+            with_tool_speed(plan.trajectory, self.robot, self._max_linear_velocity), goal
+        )
         self._planned_for = goal
         now = self.goal_context.now()
         self._reference = Reference(self._limits, now, Instant(q, 0 * q, 0 * q))
         self._decide(now)
-
-    def _slow_enough(self, trajectory: Trajectory) -> Trajectory:
-        """With the tool no faster than it may be."""
-        times = np.arange(0.0, trajectory.duration, SAMPLES)
-        joints = trajectory.sample_many(times)[0]
-        places = np.array([self.robot.forward_kinematics(q)[:3, 3] for q in joints])
-        ways = np.linalg.norm(np.diff(places, axis=0), axis=1)
-        fastest = float(ways.max(initial=0.0)) / SAMPLES
-        return trajectory.scaled(max(1.0, fastest / self._max_linear_velocity))
 
     def _plan_before(
         self, q: Array, goal: Array, stand_off: Array, options: PlanOptions
@@ -680,6 +674,14 @@ class ReachSkill(Skill):
                     if start <= self.goal_context.now() < end:
                         self.stream.send(motion, self.goal_context.now())
         self._reference.catch_up(max(self.goal_context.now(), end + 1e-6))
+
+
+def with_tool_speed(trajectory: Trajectory, robot: RobotModel, fastest: float) -> Trajectory:
+    """The same path, so slowly that the tool never goes faster [m/s]."""
+    times = np.append(np.arange(0.0, trajectory.duration, SAMPLES), trajectory.duration)
+    places = [robot.forward_kinematics(q)[:3, 3] for q in trajectory.sample_many(times)[0]]
+    ways = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    return trajectory.scaled(max(1.0, float(ways.max(initial=0.0)) / (SAMPLES * fastest)))
 
 
 class _Elsewhere(Exception):
