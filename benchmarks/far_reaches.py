@@ -66,7 +66,7 @@ def main() -> int:
             continue
         world, *_ = rig = rig_of(planner)
         world.q, world.target = start, planner.robot.forward_kinematics(end)
-        skill = skill_of(rig, **(wanted if args.approach else {}))
+        skill = skill_of(rig, **wanted)
         try:
             skill.run()
         except SkillFailure as failure:

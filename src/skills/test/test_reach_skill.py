@@ -347,14 +347,14 @@ def test_a_target_that_shakes_is_gone_to_by_a_planned_path_too(rig, period):
     plans, arrived, world.reason = 0, False, REPLACED
     while not arrived:
         world.cancel_at = world.time + period
-        skill = skill_of(rig, position_tolerance=0.015)
+        skill = skill_of(rig, position_tolerance=0.015, max_linear_velocity=0.6)
         arrived = True
         try:
             skill.run()
         except Cancelled:
             arrived = False
         plans += skill.plans
-        assert world.time < 5.0
+        assert world.time < 4.0
     assert 1 <= plans <= 3
     world.keeps_limits()
 

@@ -319,9 +319,7 @@ def _too_fast(robot: RobotModel, frame: str, request: PlanRequest, motion: Traje
     speed = request.options.max_cartesian_speed
     if speed is None or request.kind is not RequestKind.CARTESIAN:
         return 0.0
-    places = np.array([robot.forward_kinematics(q, frame)[:3, 3] for q in motion.positions])
-    way = np.linalg.norm(np.diff(places, axis=0), axis=1)
-    return float(np.max(way / np.diff(motion.times))) / speed
+    return robot.largest_speed(motion.positions, motion.times, frame) / speed
 
 
 def bent(

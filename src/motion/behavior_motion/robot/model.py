@@ -331,6 +331,14 @@ class RobotModel:
         pose: Matrix = self.base_T_root @ np.array(placement.homogeneous)
         return pose
 
+    def largest_speed(self, qs: Matrix, times: Vector, frame: str | None = None) -> float:
+        """Of ``frame`` (the tool) through joints (N, dof) at times (N,) [s]: the largest mean speed
+        from one to the next [m/s]; 0 where there is but one.
+        """
+        places = np.array([self.forward_kinematics(q, frame)[:3, 3] for q in qs])
+        ways = np.linalg.norm(np.diff(places, axis=0), axis=1)
+        return float(np.max(ways / np.diff(times), initial=0.0))
+
     def link_poses(self, q: ArrayLike, gripper_width: float | None = None) -> dict[str, Matrix]:
         """Poses ``base_T_link`` (4x4) of every link and added frame; width [m], default open."""
         root_T_links = self._placements(q, gripper_width)

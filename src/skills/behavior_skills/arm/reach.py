@@ -678,10 +678,9 @@ class ReachSkill(Skill):
 
 def with_tool_speed(trajectory: Trajectory, robot: RobotModel, fastest: float) -> Trajectory:
     """The same path, so slowly that the tool never goes faster [m/s]."""
-    times = np.append(np.arange(0.0, trajectory.duration, SAMPLES), trajectory.duration)
-    places = [robot.forward_kinematics(q)[:3, 3] for q in trajectory.sample_many(times)[0]]
-    ways = np.linalg.norm(np.diff(places, axis=0), axis=1)
-    return trajectory.scaled(max(1.0, float(ways.max(initial=0.0)) / (SAMPLES * fastest)))
+    times = np.linspace(0.0, trajectory.duration, math.ceil(trajectory.duration / SAMPLES) + 1)
+    speed = robot.largest_speed(trajectory.sample_many(times)[0], times)
+    return trajectory.scaled(max(1.0, speed / fastest))
 
 
 class _Elsewhere(Exception):
