@@ -30,6 +30,9 @@ from behavior_skills.interfaces import SkillFailure
 LOWEST = 0.1
 """[m] of the tool over the base."""
 
+FARTHEST = 0.5
+"""[m] of a stand-off that is found."""
+
 
 def random_joints(planner: EmbeddedPlanner, random: np.random.Generator) -> Vector:
     """Joints (dof,) [rad] at which nothing touches."""
@@ -56,6 +59,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--approach", type=float, default=0.0, help="[m]")
     args = parser.parse_args()
+    if args.number < 1 or not 0.0 <= args.approach <= FARTHEST:
+        parser.error(f"a number from 1 on and an approach of 0 to {FARTHEST} m wanted")
     planner, random = create_planner(ROBOT_FILE), np.random.default_rng(args.seed)
     wanted = {"approach": (0.0, 0.0, args.approach), "approach_along_tool": True}
     ends: collections.Counter[str] = collections.Counter()
